@@ -1,0 +1,247 @@
+// Python bindings: argument checks, the choice of instruction set, nothing else. The only file that knows nanobind.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace nb = nanobind;
+using namespace wellsvm;
+
+template <class T> using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Report = std::tuple<double, double, std::int64_t>;
+
+enum class Isa { base, avx2, avx512 };
+
+// The best instruction set of this processor, or a lower one named by the environment variable WELLSVM_ISA.
+static Isa choose_isa() {
+    Isa best = Isa::base;
+#if defined(WELLSVM_HAVE_AVX2)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = Isa::avx2;
+#endif
+#if defined(WELLSVM_HAVE_AVX512)
+    if (best == Isa::avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+        best = Isa::avx512;
+#endif
+    const char *wanted = std::getenv("WELLSVM_ISA");
+    if (wanted && std::string(wanted) == "base") best = Isa::base;
+    if (wanted && std::string(wanted) == "avx2" && best == Isa::avx512) best = Isa::avx2;
+    return best;
+}
+
+static const Isa isa = choose_isa();
+
+static const char *isa_name() { return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "base"; }
+
+template <class Rows> static LinearKernels<Rows> pick_linear() {
+#if defined(WELLSVM_HAVE_AVX512)
+    if (isa == Isa::avx512) return avx512::linear_kernels<Rows>();
+#endif
+#if defined(WELLSVM_HAVE_AVX2)
+    if (isa == Isa::avx2) return avx2::linear_kernels<Rows>();
+#endif
+    return base::linear_kernels<Rows>();
+}
+
+template <class Real> static GramKernels<Real> pick_gram() {
+#if defined(WELLSVM_HAVE_AVX512)
+    if (isa == Isa::avx512) return avx512::gram_kernels<Real>();
+#endif
+#if defined(WELLSVM_HAVE_AVX2)
+    if (isa == Isa::avx2) return avx2::gram_kernels<Real>();
+#endif
+    return base::gram_kernels<Real>();
+}
+
+static void require(bool holds, const char *what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// The four arrays that describe the dual, checked against each other and against the number of instances.
+static DualRows dual_rows(const std::optional<In1<std::int64_t>> &starts, const In1<double> &cap,
+                          const In1<double> &ridge, const In1<double> &curvature, const Out1<double> &alpha,
+                          std::size_t n_instances) {
+    const std::size_t n = alpha.shape(0);
+    require(cap.shape(0) == n && ridge.shape(0) == n && curvature.shape(0) == n,
+            "cap, ridge, curvature and alpha must have one entry per row");
+    require(starts ? starts->shape(0) == n + 1 : n == n_instances, "starts must have one entry more than alpha");
+    return {starts ? starts->data() : nullptr, cap.data(), ridge.data(), curvature.data(), alpha.data()};
+}
+
+// Rows keeps the caller's arrays alive; View is what the kernels see of them.
+template <class View> struct Rows {
+    std::vector<nb::object> owners;
+    View view;
+    LinearKernels<View> kernels = pick_linear<View>();
+
+    void check_slice(std::int64_t begin, std::int64_t end) const {
+        require(0 <= begin && begin <= end && end <= view.n_rows, "slice outside the rows");
+    }
+    void check_weights(std::size_t n_features) const {
+        require(static_cast<std::int64_t>(n_features) == view.n_features + 1, "U needs one row per feature and one more");
+    }
+
+    void squared_norms(std::int64_t begin, std::int64_t end, Out1<double> out) const {
+        check_slice(begin, end);
+        require(static_cast<std::int64_t>(out.shape(0)) == end - begin, "out must have one entry per row of the slice");
+        double *const target = out.data();
+        nb::gil_scoped_release release;
+        kernels.squared_norms(view, begin, end, target);
+    }
+
+    void scores(In2<double> U, double bias, std::int64_t begin, std::int64_t end, Out2<double> Z) const {
+        check_slice(begin, end);
+        check_weights(U.shape(0));
+        require(Z.shape(1) == U.shape(1) && static_cast<std::int64_t>(Z.shape(0)) == end - begin,
+                "Z must have one row per row of the slice and one column per column of U");
+        const double *const weights = U.data();
+        double *const target = Z.data();
+        const std::int64_t width = U.shape(1);
+        nb::gil_scoped_release release;
+        kernels.scores(view, weights, width, bias, begin, end, target);
+    }
+
+    void combine(In2<double> coef, double bias, std::int64_t begin, std::int64_t end, Out2<double> U) const {
+        check_slice(begin, end);
+        check_weights(U.shape(0));
+        require(coef.shape(1) == U.shape(1) && static_cast<std::int64_t>(coef.shape(0)) == end - begin,
+                "coef must have one row per row of the slice and one column per column of U");
+        const double *const source = coef.data();
+        double *const weights = U.data();
+        const std::int64_t width = U.shape(1);
+        nb::gil_scoped_release release;
+        kernels.combine(view, source, width, bias, begin, end, weights);
+    }
+
+    Report descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge, In1<double> curvature,
+                   Out1<double> alpha, In2<std::int8_t> labels, In1<double> mu, Out2<double> U, double bias,
+                   In1<std::int64_t> order) const {
+        check_weights(U.shape(0));
+        const std::size_t width = U.shape(1);
+        require(labels.shape(1) == width && mu.shape(0) == width, "labels, mu and U must have the same width");
+        require(static_cast<std::int64_t>(labels.shape(0)) == view.n_rows, "labels must have one row per instance");
+        const DualRows dual = dual_rows(starts, cap, ridge, curvature, alpha, labels.shape(0));
+        std::vector<double> scratch(2 * width);
+        const LabelColumns columns = {labels.data(), mu.data(), scratch.data(), static_cast<std::int64_t>(width)};
+        double *const weights = U.data();
+        const std::int64_t *const rows = order.data();
+        const std::int64_t n_order = order.shape(0);
+        nb::gil_scoped_release release;
+        const SliceReport r = kernels.descend(view, dual, columns, weights, bias, rows, n_order);
+        return {r.violation, r.loss, r.n_changed};
+    }
+};
+
+template <class Real> static Rows<DenseRows<Real>> dense_rows(In2<Real> X) {
+    const DenseRows<Real> view = {X.data(), static_cast<std::int64_t>(X.shape(0)), static_cast<std::int64_t>(X.shape(1))};
+    return {{nb::cast(X)}, view};
+}
+
+// A row pointer or column index outside the matrix would read or write foreign memory: looked at once, here.
+template <class Real, class Index>
+static Rows<CsrRows<Real, Index>> csr_rows(In1<Real> data, In1<Index> indices, In1<Index> indptr,
+                                           std::int64_t n_features) {
+    const std::int64_t nnz = indices.shape(0), n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+    require(n_rows >= 0 && static_cast<std::int64_t>(data.shape(0)) == nnz, "data and indices must be of equal length");
+    const Index *const row = indptr.data(), *const column = indices.data();
+    bool sound = row[0] == 0 && static_cast<std::int64_t>(row[n_rows]) <= nnz;
+    for (std::int64_t i = 0; i < n_rows; ++i) sound &= row[i] <= row[i + 1];
+    require(sound, "indptr must rise from 0 to at most the number of stored entries");
+    for (std::int64_t p = 0; p < nnz; ++p) sound &= column[p] >= 0 && static_cast<std::int64_t>(column[p]) < n_features;
+    require(sound, "a column index lies outside the matrix");
+    return {{nb::cast(data), nb::cast(indices), nb::cast(indptr)}, {data.data(), column, row, n_rows, n_features}};
+}
+
+template <class Real> struct Gram {
+    nb::object owner;
+    const Real *K;
+    std::int64_t n_instances;
+    GramKernels<Real> kernels = pick_gram<Real>();
+
+    Report descend(std::optional<In1<std::int64_t>> starts, In1<std::int64_t> row_of, In1<double> cap,
+                   In1<double> ridge, In1<double> curvature, Out1<double> alpha, In1<std::int32_t> pattern_of,
+                   In2<std::int8_t> patterns, In1<double> mu, Out1<double> margins, double bias, double threshold,
+                   In1<std::int64_t> order) const {
+        const std::size_t n = n_instances;
+        require(pattern_of.shape(0) == n && row_of.shape(0) == n, "pattern_of and row_of need one entry per instance");
+        require(patterns.shape(1) == mu.shape(0), "patterns and mu must have the same width");
+        require(margins.shape(0) == alpha.shape(0), "margins and alpha must have one entry per row");
+        const DualRows dual = dual_rows(starts, cap, ridge, curvature, alpha, n);
+        const LabelPatterns labels = {pattern_of.data(), patterns.data(), mu.data(),
+                                      static_cast<std::int64_t>(patterns.shape(0)),
+                                      static_cast<std::int64_t>(patterns.shape(1))};
+        std::vector<double> mixed(patterns.shape(0));
+        double *const values = margins.data();
+        const std::int64_t *const rows = row_of.data(), *const visited = order.data();
+        const std::int64_t n_order = order.shape(0);
+        nb::gil_scoped_release release;
+        const SliceReport r = kernels.descend(K, n_instances, rows, dual, labels, values, mixed.data(), bias, threshold,
+                                              visited, n_order);
+        return {r.violation, r.loss, r.n_changed};
+    }
+};
+
+template <class Real> static Gram<Real> gram(In2<Real> K) {
+    require(K.shape(0) == K.shape(1), "K must be square");
+    return {nb::cast(K), K.data(), static_cast<std::int64_t>(K.shape(0))};
+}
+
+template <class View> static void bind_rows(nb::module_ &m, const char *name) {
+    using R = Rows<View>;
+    nb::class_<R>(m, name)
+        .def("squared_norms", &R::squared_norms, nb::arg("begin"), nb::arg("end"), nb::arg("out").noconvert())
+        .def("scores", &R::scores, nb::arg("U").noconvert(), nb::arg("bias"), nb::arg("begin"), nb::arg("end"),
+             nb::arg("Z").noconvert())
+        .def("combine", &R::combine, nb::arg("coef").noconvert(), nb::arg("bias"), nb::arg("begin"), nb::arg("end"),
+             nb::arg("U").noconvert())
+        .def("descend", &R::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
+             nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
+             nb::arg("mu").noconvert(), nb::arg("U").noconvert(), nb::arg("bias"), nb::arg("order").noconvert());
+}
+
+template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
+    using G = Gram<Real>;
+    nb::class_<G>(m, name).def(
+        "descend", &G::descend, nb::arg("starts").none(), nb::arg("row_of").noconvert(), nb::arg("cap").noconvert(),
+        nb::arg("ridge").noconvert(), nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(),
+        nb::arg("pattern_of").noconvert(), nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(),
+        nb::arg("margins").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
+    m.def("gram", &gram<Real>, nb::arg("K").noconvert());
+}
+
+template <class Real, class Index> static void bind_csr(nb::module_ &m, const char *name) {
+    bind_rows<CsrRows<Real, Index>>(m, name);
+    m.def("csr_rows", &csr_rows<Real, Index>, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
+          nb::arg("indptr").noconvert(), nb::arg("n_features"));
+}
+
+template <class Real> static void bind_dense(nb::module_ &m, const char *name) {
+    bind_rows<DenseRows<Real>>(m, name);
+    m.def("dense_rows", &dense_rows<Real>, nb::arg("X").noconvert());
+}
+
+NB_MODULE(_native, m) {
+    m.doc() = "Hot loops of wellsvm; wellsvm.native.reference has the same functions in plain NumPy.";
+    m.def("isa", &isa_name, "Instruction set in use: base, avx2 or avx512.");
+    bind_dense<float>(m, "DenseRowsFloat32");
+    bind_dense<double>(m, "DenseRowsFloat64");
+    bind_csr<float, std::int32_t>(m, "CsrRowsFloat32Int32");
+    bind_csr<float, std::int64_t>(m, "CsrRowsFloat32Int64");
+    bind_csr<double, std::int32_t>(m, "CsrRowsFloat64Int32");
+    bind_csr<double, std::int64_t>(m, "CsrRowsFloat64Int64");
+    bind_gram<float>(m, "GramFloat32");
+    bind_gram<double>(m, "GramFloat64");
+}

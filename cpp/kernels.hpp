@@ -1,0 +1,48 @@
+// The table of kernels that each instruction set provides; bindings.cpp picks one table at run time.
+#pragma once
+
+#include "views.hpp"
+
+namespace wellsvm {
+
+template <class Rows> struct LinearKernels {
+    // out[i] = || x_i ||^2
+    void (*squared_norms)(const Rows &X, std::int64_t begin, std::int64_t end, double *out);
+    // Z[i, :] = x_i' U[:-1, :] + bias U[-1, :]                                                      (scores of a slice)
+    void (*scores)(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin,
+                   std::int64_t end, double *Z);
+    // U += sum_i [x_i; bias] coef[i, :]                                                   (weights from coefficients)
+    void (*combine)(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin,
+                    std::int64_t end, double *U);
+    // One slice of a dual coordinate descent epoch; U[:, t] = sum_i alpha_i psi_t(i) is kept up to date.
+    SliceReport (*descend)(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
+                           const std::int64_t *order, std::int64_t n_order);
+};
+
+// Label columns of the Gram kernel: instances that carry the same labels in all T vectors share a pattern.
+struct LabelPatterns {
+    const std::int32_t *pattern_of; // per instance
+    const std::int8_t *patterns;    // n_patterns x width
+    const double *mu;
+    std::int64_t n_patterns, width;
+};
+
+template <class Real> struct GramKernels {
+    // One slice of a dual coordinate descent epoch on K (plus bias^2); margins[i] = sum_t mu_t psi_t(i)' u_t is kept up
+    // to date. Rows whose projected gradient is at most `threshold` are left for later: a step costs a row of K.
+    SliceReport (*descend)(const Real *K, std::int64_t n_instances, const std::int64_t *row_of, const DualRows &dual,
+                           const LabelPatterns &labels, double *margins, double *mixed, double bias, double threshold,
+                           const std::int64_t *order, std::int64_t n_order);
+};
+
+#define WELLSVM_DECLARE_ISA(ISA)                                                                                       \
+    namespace ISA {                                                                                                    \
+    template <class Rows> LinearKernels<Rows> linear_kernels();                                                        \
+    template <class Real> GramKernels<Real> gram_kernels();                                                            \
+    }
+WELLSVM_DECLARE_ISA(base)
+WELLSVM_DECLARE_ISA(avx2)
+WELLSVM_DECLARE_ISA(avx512)
+#undef WELLSVM_DECLARE_ISA
+
+} // namespace wellsvm

@@ -1,0 +1,59 @@
+// Dual coordinate descent with T label vectors, linear kernel; included inside the per-processor namespace.
+//
+//     max over 0 <= alpha <= cap of  sum_i alpha_i - 1/2 sum_t mu_t || u_t ||^2 - 1/2 sum_i ridge_i alpha_i^2
+//     u_t = sum_i alpha_i psi_t(i),   psi_t(i) = sum over the instances j of row i of labels[j, t] x_j
+//
+// With u_t at hand, the best alpha_i with all others fixed is a clipped Newton step (Hsieh et al. 2008, for T = 1).
+
+// Losses and clipping are the same for both geometries.
+struct Step {
+    double alpha, violation, loss;
+};
+
+inline Step coordinate_step(double alpha, double margin, double cap, double ridge, double curvature) {
+    const double slack = 1.0 - margin;
+    const double gradient = slack - ridge * alpha;
+    double violation = gradient < 0 ? -gradient : gradient;
+    if ((alpha <= 0.0 && gradient < 0.0) || (alpha >= cap && gradient > 0.0)) violation = 0.0;
+    double next = curvature > 0.0 ? alpha + gradient / curvature : (gradient > 0.0 ? cap : 0.0);
+    next = next < 0.0 ? 0.0 : (next > cap ? cap : next);
+    double loss = 0.0;
+    if (slack > 0.0 && cap > 0.0) loss = ridge > 0.0 ? slack * slack / (2.0 * ridge) : cap * slack;
+    return {next, violation, loss};
+}
+
+template <int W, class Rows>
+SliceReport descend_linear(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
+                           const std::int64_t *order, std::int64_t n_order) {
+    const std::int64_t w = W ? W : columns.width;
+    double z_fixed[W ? W : 1], step_fixed[W ? W : 1];
+    double *z = W ? z_fixed : columns.scratch, *step = W ? step_fixed : columns.scratch + w;
+    SliceReport report = {0.0, 0.0, 0};
+    for (std::int64_t n = 0; n < n_order; ++n) {
+        const std::int64_t i = order[n];
+        const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;
+        if (n + 1 < n_order) prefetch_row(X, dual.starts ? dual.starts[order[n + 1]] : order[n + 1]);
+
+        double margin = 0.0;
+        for (std::int64_t j = first; j < last; ++j) {
+            const std::int8_t *y = columns.labels + j * w;
+            if (dual.starts && !any_label<W>(y, w)) continue;
+            row_scores<W>(X, j, U, w, bias, z);
+            for (std::int64_t t = 0; t < w; ++t) margin += columns.mu[t] * y[t] * z[t];
+        }
+        const Step s = coordinate_step(dual.alpha[i], margin, dual.cap[i], dual.ridge[i], dual.curvature[i]);
+        report.loss += s.loss;
+        if (s.violation > report.violation) report.violation = s.violation;
+        const double change = s.alpha - dual.alpha[i];
+        if (change == 0.0) continue;
+        dual.alpha[i] = s.alpha;
+        ++report.n_changed;
+        for (std::int64_t j = first; j < last; ++j) {
+            const std::int8_t *y = columns.labels + j * w;
+            if (dual.starts && !any_label<W>(y, w)) continue;
+            for (std::int64_t t = 0; t < w; ++t) step[t] = change * y[t];
+            row_update<W>(X, j, step, w, bias, U);
+        }
+    }
+    return report;
+}

@@ -1,0 +1,49 @@
+// What the kernels see of the caller's memory: borrowed pointers, nothing owned, nothing copied.
+//
+// This header holds plain data only. Code lives in the per-processor namespace of kernels.cpp: an inline function here
+// would be compiled once per instruction set and the linker would keep any one of the copies.
+#pragma once
+
+#include <cstdint>
+
+namespace wellsvm {
+
+// Rows of a dense C-contiguous matrix.
+template <class Real> struct DenseRows {
+    const Real *data;
+    std::int64_t n_rows, n_features;
+};
+
+// Rows of a compressed sparse row matrix.
+template <class Real, class Index> struct CsrRows {
+    const Real *data;
+    const Index *indices, *indptr;
+    std::int64_t n_rows, n_features;
+};
+
+// The dual box-constrained problem, one variable alpha[i] per row i. Row i is made of the instances
+// starts[i] .. starts[i + 1] - 1, or of instance i alone where `starts` is null.
+//     curvature[i] >= sum_t mu_t || psi_t(i) ||^2 + ridge[i]
+// ridge[i] = 0 and a finite cap: hinge loss. ridge[i] = 1 / C_i and cap = inf: squared hinge loss.
+struct DualRows {
+    const std::int64_t *starts;
+    const double *cap, *ridge, *curvature;
+    double *alpha;
+};
+
+// The current label vectors, interleaved: labels[instance * width + t] in {-1, 0, +1}, and their weights mu.
+struct LabelColumns {
+    const std::int8_t *labels;
+    const double *mu;
+    double *scratch; // 2 * width doubles, for widths that have no template of their own
+    std::int64_t width;
+};
+
+// What one slice of an epoch saw. `loss` sums the rows' losses at the moment each was visited, an estimate of the
+// primal that costs nothing; `violation` is the largest projected gradient.
+struct SliceReport {
+    double violation, loss;
+    std::int64_t n_changed;
+};
+
+} // namespace wellsvm

@@ -1,0 +1,1 @@
+"""Large-margin learning from weak labels."""

@@ -1,0 +1,70 @@
+"""The restricted master: multiple label-kernel learning over the label vectors found so far, Eq. (9).
+
+    min over mu in the simplex, max over 0 <= alpha <= cap of
+        sum_i alpha_i - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum_i ridge_i alpha_i^2,     u_t = sum_i alpha_i psi_t(i)
+
+For fixed mu it is an SVM. Any feasible pair (alpha, mu) bounds the optimum on both sides:
+
+    upper = 1/2 sum_t mu_t ||u_t||^2 + sum_i loss_i(margin_i)       the primal at w_t = mu_t u_t, Eq. (13)
+    lower = sum alpha - 1/2 max_t ||u_t||^2 - 1/2 sum ridge alpha^2  the dual, mu at its worst
+
+Epochs of coordinate descent in alpha alternate with steps in mu until ``upper - lower <= tol * upper``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.mixture import update_mixture
+from wellsvm.geometry.base import Descent
+
+__all__ = ["Master", "solve_master"]
+
+
+class Master(NamedTuple):
+    """Solution of the restricted master: weights, bounds, the norms ``||u_t||^2``, and the epochs it took."""
+
+    mu: FloatArray
+    upper: float
+    lower: float
+    squared_norms: FloatArray
+    n_epochs: int
+
+    @property
+    def gap(self) -> float:
+        """Upper minus lower bound."""
+        return self.upper - self.lower
+
+
+def solve_master(
+    descent: Descent,
+    mu: FloatArray,
+    rows: IntArray,
+    rng: np.random.Generator,
+    tol: float,
+    max_epochs: int = 2000,
+) -> Master:
+    """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
+
+    Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count.
+    """
+    losses = descent.losses
+    n_epochs, goal, best_lower = 0, 0.1, -np.inf
+    while True:
+        sweep = descent.descend(mu, rows, rng, goal)
+        n_epochs += sweep.n_epochs
+        squared_norms = descent.squared_norms()
+        best_lower = max(best_lower, losses.dual_linear(descent.alpha) - 0.5 * squared_norms.max())
+        spread = 0.5 * float(mu @ squared_norms)
+        # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
+        done = spread + sweep.loss - best_lower <= tol * abs(best_lower) or n_epochs >= max_epochs
+        if done:
+            upper = spread + losses.total(descent.margins(mu), rows)
+            if upper - best_lower <= tol * abs(upper) or n_epochs >= max_epochs:
+                return Master(mu, upper, best_lower, squared_norms, n_epochs)
+            goal *= 0.5
+        if mu.size > 1:
+            mu = update_mixture(mu, squared_norms)

@@ -1,0 +1,6 @@
+"""What labels are allowed: the sets B of the paper. Pure combinatorics, no kernels and no SVM."""
+
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.labels.base import LabelSet
+
+__all__ = ["BalancedLabels", "LabelSet"]

@@ -1,0 +1,85 @@
+"""Semi-supervised labels: known ones kept, the number of positives among the others within bounds (Eq. 17)."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.labels.base import LabelSet
+
+__all__ = ["BalancedLabels", "positive_bounds"]
+
+Balance = str | float | tuple[float, float] | None
+
+
+class BalancedLabels(LabelSet):
+    """Known labels kept; ``low <= positives among the unlabeled <= high``.
+
+    Parameters
+    ----------
+    y_known : array of shape (n,)
+        +1 or -1 where known, 0 where unlabeled.
+    low, high : int
+        Bounds on the number of positives among the unlabeled rows; equal bounds are Joachims' constraint.
+    """
+
+    def __init__(self, y_known: IntArray | LabelArray, low: int, high: int | None = None) -> None:
+        self.y_known: LabelArray = np.asarray(y_known, dtype=np.int8)
+        super().__init__(self.y_known.size)
+        self.free = np.flatnonzero(self.y_known == 0)
+        self.low, self.high = low, low if high is None else high
+        if not 0 <= self.low <= self.high <= self.free.size:
+            raise ValueError(
+                f"bounds on the positives must satisfy 0 <= low <= high <= {self.free.size} unlabeled rows; "
+                f"got low={self.low}, high={self.high}"
+            )
+
+    def linear_oracle(self, scores: FloatArray) -> LabelArray:
+        """Label the rows of largest score +1 (Prop. 5): as many as have a positive score, within the bounds."""
+        free_scores = scores[self.free]
+        n_positive = int(np.clip(np.count_nonzero(free_scores > 0), self.low, self.high))
+        y = self.y_known.copy()
+        y[self.free] = -1
+        order = np.argsort(-free_scores, kind="stable")  # ties keep the order of the rows
+        y[self.free[order[:n_positive]]] = 1
+        return y
+
+    def contains(self, y: LabelArray) -> bool:
+        """Tell whether ``y`` keeps the known labels and the balance."""
+        known = self.y_known != 0
+        n_positive = int(np.count_nonzero(y[self.free] == 1))
+        return bool(
+            np.all(np.abs(y) == 1)
+            and np.array_equal(y[known], self.y_known[known])
+            and self.low <= n_positive <= self.high
+        )
+
+
+def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:
+    """Bounds on the number of positives among the unlabeled rows.
+
+    Parameters
+    ----------
+    balance : "labels", float, (low, high) or None
+        The class ratio of the labeled rows, a share, an interval of shares, or no constraint.
+    y_known : array of shape (n,)
+        +1 or -1 where known, 0 where unlabeled.
+    """
+    n_free = int(np.count_nonzero(y_known == 0))
+    if balance is None:
+        return 0, n_free
+    if isinstance(balance, str):
+        share = np.count_nonzero(y_known == 1) / max(1, np.count_nonzero(y_known))
+        return _whole(n_free * share, floor), _whole(n_free * share, floor)
+    if isinstance(balance, tuple):
+        low, high = (n_free * share for share in balance)
+        return min(_whole(low, ceil), _whole(high, floor)), _whole(high, floor)
+    return _whole(n_free * balance, floor), _whole(n_free * balance, floor)
+
+
+def _whole(count: float, rounding: type[int] | object) -> int:
+    """Round up or down, forgiving the last bits of a product such as 0.29 * 100."""
+    nearest = round(count)
+    return nearest if abs(count - nearest) < 1e-9 * max(1.0, count) else int(rounding(count))  # type: ignore[operator]

@@ -1,0 +1,72 @@
+"""Hot loops: the compiled module where it was built, else the NumPy reference. One place decides.
+
+``WELLSVM_BACKEND=reference`` asks for the reference; ``WELLSVM_ISA=base|avx2`` for an older instruction set.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from wellsvm.native import reference
+
+__all__ = ["backend", "backend_name", "make_gram", "make_rows", "slices"]
+
+# A native call may last about this many multiply-adds (well under 100 ms), so that Ctrl-C, callbacks and
+# time limits can act between two calls.
+WORK_PER_CALL = 20_000_000
+
+
+def _choose_backend() -> ModuleType:
+    if os.environ.get("WELLSVM_BACKEND") == "reference":
+        return reference
+    try:
+        from wellsvm.native import _native
+    except ImportError:
+        warnings.warn(
+            "wellsvm runs on its NumPy reference backend, which is slow: the compiled module is missing. "
+            "Install a C++ compiler and reinstall wellsvm to build it.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return reference
+    return _native
+
+
+backend = _choose_backend()
+
+
+def backend_name() -> str:
+    """Name of the backend and its instruction set, as ``native (avx2)`` or ``reference (numpy)``."""
+    kind = "reference" if backend is reference else "native"
+    return f"{kind} ({backend.isa()})"
+
+
+def make_rows(X: Any, module: ModuleType | None = None) -> Any:
+    """Rows of a C-contiguous dense or a CSR matrix, of float32 or float64, without a copy."""
+    module = backend if module is None else module
+    if sparse.issparse(X):
+        indices, indptr = X.indices, X.indptr
+        if indices.dtype != indptr.dtype:  # SciPy allows it; only the short row pointers are widened
+            common = np.promote_types(indices.dtype, indptr.dtype)
+            indices, indptr = indices.astype(common, copy=False), indptr.astype(common, copy=False)
+        return module.csr_rows(X.data, indices, indptr, X.shape[1])
+    return module.dense_rows(X)
+
+
+def make_gram(K: np.ndarray, module: ModuleType | None = None) -> Any:
+    """A square C-contiguous kernel matrix of float32 or float64, without a copy."""
+    return (backend if module is None else module).gram(K)
+
+
+def slices(n: int, work_per_row: float) -> Iterator[tuple[int, int]]:
+    """Cut ``n`` rows into pieces that each keep a native call short."""
+    step = max(1, int(WORK_PER_CALL / max(work_per_row, 1.0)))
+    for begin in range(0, n, step):
+        yield begin, min(begin + step, n)

@@ -1,0 +1,56 @@
+from typing import Any
+
+import numpy as np
+
+Report = tuple[float, float, int]
+
+class _Rows:
+    def squared_norms(self, begin: int, end: int, out: np.ndarray) -> None: ...
+    def scores(self, U: np.ndarray, bias: float, begin: int, end: int, Z: np.ndarray) -> None: ...
+    def combine(self, coef: np.ndarray, bias: float, begin: int, end: int, U: np.ndarray) -> None: ...
+    def descend(
+        self,
+        starts: np.ndarray | None,
+        cap: np.ndarray,
+        ridge: np.ndarray,
+        curvature: np.ndarray,
+        alpha: np.ndarray,
+        labels: np.ndarray,
+        mu: np.ndarray,
+        U: np.ndarray,
+        bias: float,
+        order: np.ndarray,
+    ) -> Report: ...
+
+class DenseRowsFloat32(_Rows): ...
+class DenseRowsFloat64(_Rows): ...
+class CsrRowsFloat32Int32(_Rows): ...
+class CsrRowsFloat32Int64(_Rows): ...
+class CsrRowsFloat64Int32(_Rows): ...
+class CsrRowsFloat64Int64(_Rows): ...
+
+class _Gram:
+    def descend(
+        self,
+        starts: np.ndarray | None,
+        row_of: np.ndarray,
+        cap: np.ndarray,
+        ridge: np.ndarray,
+        curvature: np.ndarray,
+        alpha: np.ndarray,
+        pattern_of: np.ndarray,
+        patterns: np.ndarray,
+        mu: np.ndarray,
+        margins: np.ndarray,
+        bias: float,
+        threshold: float,
+        order: np.ndarray,
+    ) -> Report: ...
+
+class GramFloat32(_Gram): ...
+class GramFloat64(_Gram): ...
+
+def isa() -> str: ...
+def dense_rows(X: np.ndarray) -> Any: ...
+def csr_rows(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> Any: ...
+def gram(K: np.ndarray) -> Any: ...

@@ -1,0 +1,267 @@
+"""Which rows are labeled: one reading of a partly known target, shared by the whole library.
+
+A target may say "no label here" in many ways: a mask, ``None``, ``NaN``, ``pd.NA``, ``pd.NaT``, a polars
+null, or a value such as -1. :func:`normalize_partial_labels` turns all of them into class codes with -1 for
+"unlabeled", so that no other module has to guess. pandas and polars objects are recognised by their methods,
+never imported.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+__all__ = ["PartialLabels", "normalize_partial_labels", "require_two_classes"]
+
+_NUMBERS = "biuf"
+_DATES = "mM"
+
+
+@dataclass(frozen=True, eq=False)  # eq=False: comparing arrays has no single truth value
+class PartialLabels:
+    """A target whose labels are known on some rows only.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Known classes in sorted order, of the caller's kind of dtype.
+    codes : ndarray of shape (n_samples,), dtype intp
+        Index into ``classes``; -1 where the row is unlabeled.
+    labeled : ndarray of shape (n_samples,), dtype bool
+        True where the label is known.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+    labeled: NDArray[np.bool_]
+
+
+def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
+    """Read a partly labeled target.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        NumPy or masked array, list, pandas or polars Series of integers, whole floats, booleans or strings.
+        A column vector is flattened with scikit-learn's ``DataConversionWarning``.
+    unlabeled : "auto", None, a value, or a collection of values, default="auto"
+        What marks an unlabeled row. Missing cells (masked, None, NaN, NA, NaT, null) always do, unless None.
+
+        - ``"auto"``: if any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary
+          class, whatever else occurs: {-1, 0, 1, NaN} has three classes. Otherwise -1 next to at
+          least two other values means unlabeled (with a warning for {-1, 0, 1});
+          {-1, +1} is fully labeled, with a warning; -1 next to one other value, or alone, is an error.
+          The text "-1" is never special. Since "auto" looks at the values present, a subset of ``y`` can read
+          differently from the whole: give the value where that matters.
+        - a value or a list, tuple, set or array of values: these mark unlabeled rows; they need not occur.
+        - None: every row is labeled; missing cells are an error.
+
+    Returns
+    -------
+    PartialLabels
+        One known class is enough here; see :func:`require_two_classes`.
+
+    Raises
+    ------
+    ValueError
+        For a missing, empty, two-dimensional, continuous, infinite or complex target, an ambiguous -1,
+        missing cells with ``unlabeled=None``, or no label at all.
+    TypeError
+        For labels that mix strings with other types, bytes, or markers of a type that ``y`` cannot hold.
+    """
+    known, missing = _split_missing(y)
+    n_missing = int(missing.sum())
+    if missing.size == 0:
+        raise ValueError("y has 0 samples while a minimum of 1 is required.")
+    if unlabeled is None and n_missing:
+        raise ValueError(
+            f"unlabeled=None means that every row has a label, but y has {n_missing} missing cell(s), "
+            f"the first at index {int(np.argmax(missing))}. Fill them, or pass unlabeled='auto'."
+        )
+    rows = np.flatnonzero(~missing)
+    auto = isinstance(unlabeled, str) and unlabeled == "auto"
+    if unlabeled is not None and not auto:
+        keep = ~_equals_marker(known, unlabeled)
+        rows, known = rows[keep], known[keep]
+    _check_discrete(known, rows)
+    if auto and not n_missing:
+        keep = ~_assumed_unlabeled(known)
+        rows, known = rows[keep], known[keep]
+    if not known.size:
+        raise ValueError(
+            f"y is all unlabeled: none of its {missing.size} rows has a known class. Label some rows of each "
+            "class, or use MaxMarginClustering, which needs no labels."
+        )
+    classes, inverse = np.unique(known, return_inverse=True)
+    codes = np.full(missing.size, -1, dtype=np.intp)
+    codes[rows] = inverse
+    return PartialLabels(classes, codes, codes >= 0)
+
+
+def require_two_classes(partial: PartialLabels) -> None:
+    """Raise ValueError unless at least two classes are known."""
+    if partial.classes.size < 2:
+        names = ", ".join(str(c) for c in partial.classes)
+        raise ValueError(
+            f"Training needs samples of at least 2 classes; y has {partial.classes.size} class: {names} "
+            f"(on {int(partial.labeled.sum())} labeled of {partial.labeled.size} rows)."
+        )
+
+
+def _split_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the cells that hold a value, and the mask of those that do not (over all rows)."""
+    if y is None:
+        raise ValueError("Fitting requires y to be passed, but the target y is None.")
+    cells, missing = _container_missing(y)
+    if cells.dtype.kind in "OT":
+        extra = np.fromiter((_is_missing(v) for v in cells), dtype=bool, count=cells.size)
+        # A list carries no dtype of its own; an object array does, and keeps it if it holds strings.
+        cells = _typed(cells[~extra].astype(object), keep_object=not isinstance(y, (list, tuple)))
+    elif cells.dtype.kind == "f" or cells.dtype.kind in _DATES:
+        extra = np.isnan(cells) if cells.dtype.kind == "f" else np.isnat(cells)
+        cells = cells[~extra]
+    elif cells.dtype.kind in _NUMBERS + "U":
+        return cells, missing
+    else:
+        raise _unknown_type(cells)
+    missing = missing.copy()
+    missing[np.flatnonzero(~missing)[extra]] = True
+    return cells, missing
+
+
+def _container_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Drop what the container itself marks as missing.
+
+    Dropping before conversion keeps the dtype: an integer Series with one null would otherwise become float.
+    """
+    one_dimensional = len(getattr(y, "shape", ())) == 1
+    if isinstance(y, np.ma.MaskedArray):
+        cells = column_or_1d(np.ma.getdata(y), warn=True)
+        missing = np.ma.getmaskarray(y).reshape(-1)
+        return cells[~missing], missing
+    if one_dimensional and hasattr(y, "is_null") and hasattr(y, "drop_nulls"):  # polars
+        return column_or_1d(y.drop_nulls().to_numpy()), np.array(y.is_null().to_numpy(), dtype=bool)
+    if one_dimensional and hasattr(y, "isna"):  # pandas
+        missing = np.array(y.isna(), dtype=bool)
+        return column_or_1d(np.asarray(y[~missing])), missing
+    cells = np.asarray(y)
+    if cells.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        cells = np.asarray(y, dtype=object)  # else NumPy would have written NaN and numbers out as text
+    cells = column_or_1d(cells, warn=True)
+    return cells, np.zeros(cells.size, dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ == "NAType":  # pd.NA has no truth value, so test it by name
+        return True
+    try:
+        return bool(value != value)  # NaN and NaT are the values that differ from themselves
+    except (TypeError, ValueError):
+        return False
+
+
+def _typed(cells: NDArray[Any], *, keep_object: bool) -> NDArray[Any]:
+    """Give object cells without missing ones the dtype of their values."""
+    n_strings = sum(isinstance(v, str) for v in cells)
+    if n_strings == cells.size:
+        return cells if keep_object else cells.astype(str)
+    if n_strings:
+        kinds = ", ".join(sorted({type(v).__name__ for v in cells}))
+        raise TypeError(f"y mixes strings with other types ({kinds}); convert all labels to one type.")
+    try:
+        typed = np.array(cells.tolist())
+    except ValueError:  # cells are sequences of different lengths
+        typed = cells
+    if typed.ndim != 1 or typed.dtype.kind not in _NUMBERS + _DATES:
+        raise _unknown_type(typed if typed.dtype.kind in "cS" else cells)
+    return typed
+
+
+def _unknown_type(cells: NDArray[Any]) -> Exception:
+    if cells.dtype.kind == "c":
+        return ValueError("Complex data not supported in y.")
+    if cells.dtype.kind == "S":
+        return TypeError("Labels of type bytes are not supported; convert y to strings or integers.")
+    kind = type(cells[0]).__name__ if cells.size else str(cells.dtype)
+    return ValueError(
+        f"Unknown label type: {kind}. Labels must be integers (of at most 64 bits), whole floats, "
+        "booleans or strings."
+    )
+
+
+def _equals_marker(known: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
+    """Mask of the cells equal to one of the caller's markers."""
+    if isinstance(unlabeled, (list, tuple, set, frozenset)) or np.ndim(unlabeled) == 1:
+        markers = [m for m in unlabeled if not _is_missing(m)]
+    else:
+        markers = [m for m in np.ravel(unlabeled) if not _is_missing(m)]
+    text = known.dtype.kind in "UO"
+    # Compare like with like only: NumPy would turn -1 into "-1" and find it among the strings.
+    fitting = [m for m in markers if (isinstance(m, str) if text else _is_number_or_date(m))]
+    if markers and not fitting and known.size:
+        raise TypeError(
+            f"unlabeled={unlabeled!r} can never occur in y, whose labels are "
+            f"{'strings' if text else known.dtype.name}; pass a value of that type."
+        )
+    if not fitting:
+        return np.zeros(known.size, dtype=bool)
+    return np.isin(known, np.array(fitting, dtype=object if known.dtype.kind == "O" else None))
+
+
+def _is_number_or_date(value: Any) -> bool:
+    return isinstance(value, (Number, np.generic)) and not isinstance(value, (str, bytes))
+
+
+def _check_discrete(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
+    if known.dtype.kind != "f":
+        return
+    infinite = np.isinf(known)
+    if infinite.any():
+        raise ValueError(f"Input y contains infinity, first at index {rows[np.argmax(infinite)]}.")
+    fractional = known != np.trunc(known)
+    if fractional.any():
+        first = np.argmax(fractional)
+        raise ValueError(
+            f"Unknown label type: continuous. y[{rows[first]}] = {known[first]} is not a whole number; a "
+            "classifier expects discrete classes, not a regression target."
+        )
+
+
+def _assumed_unlabeled(known: NDArray[Any]) -> NDArray[np.bool_]:
+    """Apply ``unlabeled="auto"`` to a target without missing cells: which rows does -1 mark?"""
+    nothing = np.zeros(known.size, dtype=bool)
+    if known.dtype.kind not in "if" or not (known == -1).any():
+        return nothing
+    others = [v.item() for v in np.unique(known) if v != -1]
+    if not others:
+        raise ValueError(
+            "y holds -1 only: either every row is unlabeled (then use MaxMarginClustering) or y has 1 class, "
+            "while at least 2 classes are needed."
+        )
+    if others == [1]:
+        warnings.warn(
+            "y holds only -1 and +1, so every row is taken as labeled. Pass unlabeled=None to confirm, "
+            "or unlabeled=-1 if -1 marks unlabeled rows.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return nothing
+    if len(others) == 1:
+        raise ValueError(
+            f"y holds only -1 and {others[0]}: -1 may be a class or mark unlabeled rows. Pass unlabeled=None "
+            "if it is a class, or unlabeled=-1 if it marks unlabeled rows."
+        )
+    if others == [0, 1]:
+        warnings.warn(
+            "y holds -1, 0 and 1: -1 is taken as unlabeled, 0 and 1 as classes. Pass unlabeled=-1 to "
+            "confirm, unlabeled=0 if 0 marks unlabeled rows, or unlabeled=None if all three are classes.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return np.asarray(known == -1)
