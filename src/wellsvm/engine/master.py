@@ -18,10 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.engine.mixture import update_mixture
+from wellsvm.engine.mixture import Mixture
 from wellsvm.geometry.base import Descent
 
 __all__ = ["Master", "solve_master"]
+
+# mu moves once the gap of the SVM at the present mu is below this share of the whole gap.
+MIXTURE_LEAD = 0.5
 
 
 class Master(NamedTuple):
@@ -51,20 +54,22 @@ def solve_master(
 
     Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count.
     """
-    losses = descent.losses
-    n_epochs, goal, best_lower = 0, 0.1, -np.inf
+    losses, mixture = descent.losses, Mixture(mu)
+    n_epochs, goal = 0, 0.1
     while True:
-        sweep = descent.descend(mu, rows, rng, goal)
+        sweep = descent.descend(mixture.mu, rows, rng, goal)
         n_epochs += sweep.n_epochs
         squared_norms = descent.squared_norms()
-        best_lower = max(best_lower, losses.dual_linear(descent.alpha) - 0.5 * squared_norms.max())
-        spread = 0.5 * float(mu @ squared_norms)
+        linear, half = losses.dual_linear(descent.alpha), 0.5 * float(mixture.mu @ squared_norms)
+        mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
-        done = spread + sweep.loss - best_lower <= tol * abs(best_lower) or n_epochs >= max_epochs
-        if done:
-            upper = spread + losses.total(descent.margins(mu), rows)
-            if upper - best_lower <= tol * abs(upper) or n_epochs >= max_epochs:
-                return Master(mu, upper, best_lower, squared_norms, n_epochs)
+        upper = half + sweep.loss
+        if upper - mixture.lower <= tol * abs(upper) or n_epochs >= max_epochs:
+            upper = half + losses.total(descent.margins(mixture.mu), rows)
+            if upper - mixture.lower <= tol * abs(upper) or n_epochs >= max_epochs:
+                return Master(mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
+        svm_gap = upper - (linear - half)
+        if mu.size > 1 and svm_gap <= MIXTURE_LEAD * (upper - mixture.lower):
+            mixture.step(upper, 0.5 * tol * abs(upper))
+        else:
             goal *= 0.5
-        if mu.size > 1:
-            mu = update_mixture(mu, squared_norms)

@@ -1,16 +1,95 @@
-"""Weights mu of the label vectors on the simplex, for the restricted master Eq. (9)."""
+"""Weights mu of the label vectors on the simplex: a level method for the restricted master, Eq. (9).
+
+    F(mu) = max over alpha of  sum alpha - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum ridge alpha^2      convex in mu
+
+Every feasible alpha, solved for or not, gives a linear lower bound of F for free: ``linear - 1/2 norms @ mu``. The paper's
+rule, ``mu_t`` proportional to ``mu_t ||u_t||``, uses only the last one and shifts a few per cent of weight per epoch. Here
+all are kept as cuts: mu moves to the nearest point of the simplex where no cut exceeds a level between the lower and the
+upper bound of min F; where there is no such point, the level itself is a new lower bound (Lemarechal, Nemirovskii,
+Nesterov 1995). F has kinks where a weight vanishes, which is why quasi-Newton steps stall on it and cuts do not.
+"""
 
 from __future__ import annotations
 
-import os
 import numpy as np
+from scipy.optimize import nnls
 
 from wellsvm._typing import FloatArray
 
-POWER = float(os.environ.get("POWER", "1"))
+__all__ = ["Mixture", "project_below"]
 
-def update_mixture(mu: FloatArray, squared_norms: FloatArray) -> FloatArray:
-    """mu_t proportional to mu_t ||u_t||."""
-    weights = mu * np.sqrt(squared_norms)**POWER
-    total = weights.sum()
-    return weights / total if total > 0 else mu
+# Level between the bounds, as a share of the gap; cuts remembered beyond one per label vector.
+LEVEL = 0.8
+EXTRA_CUTS = 20
+
+
+class Mixture:
+    """Minimises F over the simplex.
+
+    Attributes
+    ----------
+    mu : array of shape (T,)
+        Present weights.
+    lower : float
+        Certified lower bound of min F.
+    """
+
+    def __init__(self, mu: FloatArray) -> None:
+        self.mu, self.lower, self.upper = mu, -np.inf, np.inf
+        self._offsets: list[float] = []
+        self._slopes: list[FloatArray] = []
+
+    def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
+        """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
+        if len(self._offsets) >= 2*self.mu.size + EXTRA_CUTS:
+            v=np.array(self._offsets)+np.stack(self._slopes)@self.mu
+            k=int(np.argmin(v)); del self._offsets[k]; del self._slopes[k]
+        self._offsets.append(linear)
+        self._slopes.append(-0.5 * squared_norms)
+        self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
+
+    def step(self, upper: float, enough: float) -> FloatArray:
+        """Move mu to the level set, raising `lower` until there is one or ``upper - lower <= enough``."""
+        best = min(upper, self.upper)
+        self.upper = upper = best if best - self.lower > enough else upper
+        offsets, slopes = np.array(self._offsets), np.stack(self._slopes)
+        while upper - self.lower > enough:
+            level = self.lower + LEVEL * (upper - self.lower)
+            mu = project_below(self.mu, slopes, level - offsets)
+            if mu is not None:
+                self.mu = mu
+                break
+            self.lower = level
+        return self.mu
+
+
+def project_below(mu: FloatArray, slopes: FloatArray, bounds: FloatArray) -> FloatArray | None:
+    """The point of the simplex nearest to ``mu`` with ``slopes @ point <= bounds``; None where there is none.
+
+    A least-distance problem, solved as non-negative least squares (Lawson and Hanson, ch. 23): for
+    ``min ||z|| s.t. G z >= h`` solve ``min ||E x - f||, x >= 0`` with ``E = [G'; h'], f = (0, ..., 0, 1)``.
+    """
+    T = mu.size
+    scale = np.abs(slopes).max() or 1.0
+    # The sum of z is zero: in the basis of the orthogonal complement of (1, ..., 1) the equality is gone.
+    basis = _zero_sum_basis(T)
+    G = np.vstack([basis, -(slopes @ basis) / scale])
+    h = np.concatenate([-mu, (slopes @ mu - bounds) / scale])
+    E = np.vstack([G.T, h])
+    f = np.zeros(T)
+    f[-1] = 1.0
+    x, _ = nnls(E, f)
+    residual = E @ x - f
+    if -residual[-1] <= 1e-9:
+        return None
+    point = np.maximum(mu - basis @ (residual[:-1] / residual[-1]), 0.0)
+    return np.asarray(point / point.sum())
+
+
+def _zero_sum_basis(T: int) -> FloatArray:
+    """Orthonormal columns spanning the vectors of length T whose entries sum to zero (Helmert's)."""
+    basis = np.triu(np.ones((T, T - 1)))
+    k = np.arange(1, T)
+    basis[k, k - 1] = -k
+    basis = np.where(np.arange(T)[:, None] <= k[None, :], basis, 0.0)
+    return np.asarray(basis / np.sqrt(k * (k + 1.0)))
