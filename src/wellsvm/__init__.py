@@ -1,1 +1,13 @@
-"""Large-margin learning from weak labels."""
+"""Large-margin learning from weak labels: convex, scalable, in scikit-learn's way of working."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from wellsvm._versions import show_versions
+from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
+
+__all__ = ["SemiSupervisedSVC", "show_versions"]
+
+try:
+    __version__ = version("wellsvm")
+except PackageNotFoundError:  # a source tree that was never installed
+    __version__ = "0+unknown"

@@ -1,0 +1,1 @@
+"""scikit-learn estimators: validate, choose parts, call the engine, store."""

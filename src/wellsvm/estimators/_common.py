@@ -1,0 +1,114 @@
+"""What the estimators share: input checks, the choice of geometry, and prediction from what they store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from wellsvm._typing import FloatArray, Matrix
+from wellsvm.estimators._parameters import choice, number
+from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.geometry.kernels import KERNELS, Kernel, resolve_gamma
+from wellsvm.native import make_rows, slices
+
+__all__ = ["KernelModel", "check_matrix", "make_geometry", "make_kernel"]
+
+# The constant feature that stands for the intercept.
+BIAS = 1.0
+
+
+def check_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, name: str = "X") -> Matrix:
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row."""
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+        accept_large_sparse=True, ensure_all_finite=False,
+    )  # fmt: skip
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(values.sum(dtype=np.float64))
+    if not finite and not (mask := np.isfinite(values)).all():
+        first = int(np.flatnonzero(~mask.ravel())[0])
+        kind = "NaN" if np.isnan(values.ravel()[first]) else "infinity (inf)"
+        row = np.searchsorted(X.indptr, first, side="right") - 1 if sparse.issparse(X) else first // X.shape[1]
+        raise ValueError(
+            f"Input {name} contains {kind}, first in row {row}. Remove such rows or fill them in, for instance with "
+            "sklearn.impute.SimpleImputer."
+        )
+    return X
+
+
+def make_kernel(estimator: Any, X: Matrix) -> Kernel:
+    """The estimator's kernel with its parameters checked and ``gamma`` resolved on X."""
+    if not callable(estimator.kernel):
+        choice("kernel", estimator.kernel, KERNELS, also=" or a callable")
+    if isinstance(estimator.gamma, str):
+        choice("gamma", estimator.gamma, ("mean", "scale", "auto"), also=" or a number")
+    else:
+        number("gamma", estimator.gamma, low=0.0, open_low=True)
+    number("degree", estimator.degree, low=0.0)
+    number("coef0", estimator.coef0)
+    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square matrix of kernel values between the training rows; got shape "
+            f"{X.shape}"
+        )
+    if estimator.kernel == "precomputed" and sparse.issparse(X):
+        raise ValueError("kernel='precomputed' needs a dense matrix; call X.toarray() first")
+    needs_gamma = estimator.kernel in ("rbf", "poly", "sigmoid")
+    gamma = resolve_gamma(estimator.gamma, X) if needs_gamma else 1.0
+    return Kernel(estimator.kernel, gamma, estimator.degree, estimator.coef0)
+
+
+def make_geometry(X: Matrix, kernel: Kernel, fit_intercept: bool) -> LinearGeometry | GramGeometry:
+    """Linear rows, or the kernel matrix."""
+    bias = BIAS if fit_intercept else 0.0
+    if kernel.name == "linear":
+        return LinearGeometry(X, bias)
+    return GramGeometry(kernel.gram(X), bias)
+
+
+class KernelModel(BaseEstimator):
+    """f(x) = sum_j coef_j k(x_j, x) + intercept: storing it after `fit`, computing it for new rows.
+
+    A linear model keeps its weights only, a kernel model the rows with a coefficient.
+    """
+
+    def _store_functions(self, X: Matrix, kernel: Kernel, predictors: list[tuple[Any, FloatArray]]) -> None:
+        """Store one function per predictor, each a descent and the weights of its label vectors."""
+        self._kernel = kernel
+        if kernel.name == "linear":
+            weights = np.stack([descent.weights(mu) for descent, mu in predictors])
+            bias = predictors[0][0].geometry.bias
+            self.coef_, self.intercept_ = np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * bias
+            return
+        coef = np.stack([descent.dual_coef(mu) for descent, mu in predictors])
+        self.intercept_ = predictors[0][0].geometry.bias ** 2 * coef.sum(axis=1)
+        self.support_ = np.flatnonzero(np.any(coef != 0, axis=0))
+        self.dual_coef_ = np.ascontiguousarray(coef[:, self.support_])
+        self.support_vectors_ = np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
+
+    def _functions(self, X: Any) -> FloatArray:
+        """Values of all stored functions, of shape (n_samples, n_functions)."""
+        check_is_fitted(self)
+        X = check_matrix(self, X, reset=False)
+        if self._kernel.name == "linear":
+            W = np.vstack([self.coef_.T, np.zeros(self.coef_.shape[0])])
+            return _linear_values(X, np.ascontiguousarray(W)) + self.intercept_
+        if self._kernel.name == "precomputed":
+            K = X[:, self.support_]
+        else:
+            K = self._kernel.between(X, self.support_vectors_)
+        return np.asarray(K @ self.dual_coef_.T, dtype=np.float64) + self.intercept_
+
+
+def _linear_values(X: Matrix, W: FloatArray) -> FloatArray:
+    """``X @ W[:-1]`` without turning X into float64."""
+    rows, out = make_rows(X), np.empty((X.shape[0], W.shape[1]))
+    per_row = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
+    for begin, end in slices(X.shape[0], per_row * W.shape[1]):
+        rows.scores(W, 0.0, begin, end, out[begin:end])
+    return out

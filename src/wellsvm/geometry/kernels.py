@@ -1,0 +1,106 @@
+"""Kernel functions: scikit-learn's, a precomputed matrix, or a callable; the width rule; the memory check."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from wellsvm._typing import Matrix
+
+__all__ = ["KERNELS", "Kernel", "mean_squared_distance", "resolve_gamma"]
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel function with its parameters resolved."""
+
+    name: str | Callable[[Any, Any], Any]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+
+    def between(self, X: Matrix, Y: Matrix) -> np.ndarray:
+        """Kernel values of every row of X with every row of Y; a precomputed X is returned as it is."""
+        if self.name == "precomputed":
+            return np.asarray(X)
+        if callable(self.name):
+            K = np.asarray(self.name(X, Y))
+            if K.shape != (X.shape[0], Y.shape[0]):
+                raise ValueError(
+                    f"kernel={self.name!r} returned shape {K.shape} for {X.shape[0]} and {Y.shape[0]} rows; "
+                    f"it must return shape {(X.shape[0], Y.shape[0])}"
+                )
+            return K
+        K = pairwise_kernels(
+            X, Y, metric=self.name, filter_params=True, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
+        return np.asarray(K)
+
+    def gram(self, X: Matrix) -> np.ndarray:
+        """The kernel matrix of the rows of X, checked to be finite; refused before memory is taken if too large."""
+        if self.name != "precomputed":
+            _require_memory(X.shape[0], 4 if X.dtype == np.float32 else 8)
+        K = self.between(X, X)
+        if K.dtype not in (np.float32, np.float64):
+            K = K.astype(np.float64)
+        K = np.ascontiguousarray(K)
+        if not np.isfinite(K.sum(dtype=np.float64)):
+            bad = int(np.flatnonzero(~np.isfinite(K).all(axis=1))[0])
+            raise ValueError(f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down")
+        return K
+
+
+def _require_memory(n_rows: int, itemsize: int) -> None:
+    needed = itemsize * n_rows**2
+    try:
+        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):  # not told on this platform
+        return
+    # Pages of the file cache count as taken in this figure but can be had: allow twice.
+    if needed > 2 * available:
+        raise MemoryError(
+            f"the kernel matrix of {n_rows} rows needs {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
+            "free; use kernel='linear', or sklearn.kernel_approximation.Nystroem before it, or fewer unlabeled rows"
+        )
+
+
+def mean_squared_distance(X: Matrix) -> float:
+    """Mean of ``||x_i - x_j||^2`` over all pairs of rows, without forming them."""
+    n = X.shape[0]
+    if n < 2:
+        return 0.0
+    if sparse.issparse(X):
+        total = float(np.square(X.data, dtype=np.float64).sum())
+        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+    else:
+        total = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
+        mean = X.mean(axis=0, dtype=np.float64)
+    return max(0.0, 2.0 * (total / n - float(mean @ mean)) * n / (n - 1))
+
+
+def resolve_gamma(gamma: float | str, X: Matrix) -> float:
+    """A number for ``gamma``: itself, or the rule "mean", "scale" or "auto" applied to X."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "mean":
+        distance = mean_squared_distance(X)
+        return 1.0 / distance if distance > 0 else 1.0
+    if gamma == "scale":
+        variance = _variance(X)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 / X.shape[1]
+
+
+def _variance(X: Matrix) -> float:
+    if sparse.issparse(X):
+        return float(X.multiply(X).mean() - X.mean() ** 2)
+    return float(np.var(X, dtype=np.float64))
+
