@@ -23,8 +23,8 @@ from wellsvm.geometry.base import Descent
 __all__ = ["cutting_plane"]
 
 # A master need not be solved better than the next label vector will change it: its tolerance is this share of the last
-# relative violation (never below tol).
-INEXACT = 0.1
+# relative violation, but never above the first one's nor below tol.
+INEXACT, ROUGH = 0.1, 0.01
 
 
 def cutting_plane(
@@ -47,7 +47,7 @@ def cutting_plane(
     for y in start:
         descent.add(descent.candidate(y))
     mu = np.full(len(start), 1 / len(start))
-    began, n_epochs, objective, master_tol = perf_counter(), 0, np.inf, max(tol, 0.01)
+    began, n_epochs, objective, master_tol = perf_counter(), 0, np.inf, max(tol, ROUGH)
 
     while True:
         master = solve_master(descent, mu, rows, rng, master_tol)                           # step 4
@@ -68,7 +68,7 @@ def cutting_plane(
             return Result(descent, master.mu, master.upper, master.gap, violation, history, status, tol)
 
         objective = master.upper
-        master_tol = max(tol, INEXACT * violation / abs(master.upper))
+        master_tol = max(tol, min(ROUGH, INEXACT * violation / abs(master.upper)))
         mu = _drop_unused(descent, master.mu, 0.1 * tol)
         descent.add(candidate)                                                              # step 3
         mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
