@@ -4,8 +4,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from wellsvm._versions import show_versions
 from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
+from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
 
-__all__ = ["SemiSupervisedSVC", "show_versions"]
+__all__ = ["SemiSupervisedSVC", "SemiSupervisedSVCCV", "show_versions"]
 
 try:
     __version__ = version("wellsvm")

@@ -21,5 +21,15 @@ def show_versions() -> None:
 
     print(f"{'backend':>14}: {backend_name()}")
     print(f"{'python':>14}: {platform.python_version()} on {platform.system()} {platform.machine()}")
-    for package in ("wellsvm", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib", "typer", "rich", "skops"):
+    for package in (
+        "wellsvm",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "joblib",
+        "matplotlib",
+        "typer",
+        "rich",
+        "skops",
+    ):
         print(f"{package:>14}: {of(package)}")

@@ -25,6 +25,7 @@ __all__ = ["cutting_plane"]
 # A master need not be solved better than the next label vector will change it: its tolerance is this share of the last
 # relative violation, but never above the first one's nor below tol.
 INEXACT, ROUGH = 0.1, 0.01
+ROUGH_EPOCHS, MAX_EPOCHS = 50, 1000
 
 
 def cutting_plane(
@@ -43,16 +44,17 @@ def cutting_plane(
     Tolerances are relative to the objective, which grows with the number of rows.
     """
     history = History() if history is None else history
-    rows = np.arange(descent.label_set.n_rows)
+    rows = np.flatnonzero(descent.losses.cap > 0)
     for y in start:
         descent.add(descent.candidate(y))
     mu = np.full(len(start), 1 / len(start))
     began, n_epochs, objective, master_tol = perf_counter(), 0, np.inf, max(tol, ROUGH)
 
     while True:
-        master = solve_master(descent, mu, rows, rng, master_tol)                           # step 4
+        budget = MAX_EPOCHS if master_tol <= tol else ROUGH_EPOCHS
+        master = solve_master(descent, mu, rows, rng, master_tol, budget)  # step 4
         n_epochs += master.n_epochs
-        candidate = oracle(descent, master.squared_norms, rng)                              # step 5
+        candidate = oracle(descent, master.squared_norms, rng)  # step 5
         violation = 0.5 * (candidate.squared_norm - master.squared_norms.max())
         scale = tol * abs(master.upper)
         small_decrease = objective - master.upper <= scale
@@ -60,8 +62,12 @@ def cutting_plane(
             master_tol, mu = tol, master.mu  # about to stop on a rough master: solve it well and look again
             continue
 
-        history.add(Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began))
-        status = _stopping_rule(violation <= scale, small_decrease, master.gap > 1.001 * scale, len(history) >= max_iter)
+        history.add(
+            Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began)
+        )
+        status = _stopping_rule(
+            violation <= scale, small_decrease, master.gap > 1.001 * scale, len(history) >= max_iter
+        )
         if callback is not None and callback(history[-1]):
             status = Status.STOPPED
         if status is not None:
@@ -70,7 +76,7 @@ def cutting_plane(
         objective = master.upper
         master_tol = max(tol, min(ROUGH, INEXACT * violation / abs(master.upper)))
         mu = _drop_unused(descent, master.mu, 0.1 * tol)
-        descent.add(candidate)                                                              # step 3
+        descent.add(candidate)  # step 3
         mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
 
 

@@ -41,9 +41,11 @@ class Mixture:
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
-        if len(self._offsets) >= 2*self.mu.size + EXTRA_CUTS:
-            v=np.array(self._offsets)+np.stack(self._slopes)@self.mu
-            k=int(np.argmin(v)); del self._offsets[k]; del self._slopes[k]
+        if len(self._offsets) >= 2 * self.mu.size + EXTRA_CUTS:
+            v = np.array(self._offsets) + np.stack(self._slopes) @ self.mu
+            k = int(np.argmin(v))
+            del self._offsets[k]
+            del self._slopes[k]
         self._offsets.append(linear)
         self._slopes.append(-0.5 * squared_norms)
         self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))

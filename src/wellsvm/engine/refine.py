@@ -53,6 +53,7 @@ def best_alternation(
 ) -> LabeledSVM:
     """The labelling of lowest objective among those reached from ``starts`` = (scores, alpha) pairs."""
     reached = [
-        alternate(geometry, label_set, losses, scores, tol=tol, rng=rng, alpha=alpha) for scores, alpha in starts
+        alternate(geometry, label_set, losses, scores, tol=tol, rng=rng, alpha=alpha)
+        for scores, alpha in starts
     ]
     return min(reached, key=lambda svm: svm.objective)

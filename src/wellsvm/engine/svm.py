@@ -49,5 +49,5 @@ def fit_svm(
     """Train on ``rows`` (all if None) under the labelling ``y``, from the dual variables ``alpha``."""
     descent = geometry.descent(label_set, losses, alpha)
     descent.add(descent.candidate(y))
-    rows = np.arange(label_set.n_rows) if rows is None else rows
+    rows = np.flatnonzero(losses.cap > 0) if rows is None else rows
     return LabeledSVM(descent, solve_master(descent, np.ones(1), rows, rng, tol))

@@ -33,7 +33,9 @@ def check_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, name: str = "
     if not finite and not (mask := np.isfinite(values)).all():
         first = int(np.flatnonzero(~mask.ravel())[0])
         kind = "NaN" if np.isnan(values.ravel()[first]) else "infinity (inf)"
-        row = np.searchsorted(X.indptr, first, side="right") - 1 if sparse.issparse(X) else first // X.shape[1]
+        row = (
+            np.searchsorted(X.indptr, first, side="right") - 1 if sparse.issparse(X) else first // X.shape[1]
+        )
         raise ValueError(
             f"Input {name} contains {kind}, first in row {row}. Remove such rows or fill them in, for instance with "
             "sklearn.impute.SimpleImputer."

@@ -85,7 +85,9 @@ class GramDescent:
     def active(self, t: int) -> Candidate:
         """Look at label vector t: its product with K is at hand."""
         image = np.ascontiguousarray(self._products()[:, t])
-        return Candidate(self.labels[t], float(self.label_set.spread(self.alpha, self.labels[t]) @ image), image)
+        return Candidate(
+            self.labels[t], float(self.label_set.spread(self.alpha, self.labels[t]) @ image), image
+        )
 
     def candidate_scores(self, candidate: Candidate) -> FloatArray:
         """``K spread(alpha, y)`` of every instance."""

@@ -54,7 +54,9 @@ class Kernel:
         K = np.ascontiguousarray(K)
         if not np.isfinite(K.sum(dtype=np.float64)):
             bad = int(np.flatnonzero(~np.isfinite(K).all(axis=1))[0])
-            raise ValueError(f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down")
+            raise ValueError(
+                f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down"
+            )
         return K
 
 
@@ -103,4 +105,3 @@ def _variance(X: Matrix) -> float:
     if sparse.issparse(X):
         return float(X.multiply(X).mean() - X.mean() ** 2)
     return float(np.var(X, dtype=np.float64))
-

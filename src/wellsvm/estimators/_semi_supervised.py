@@ -1,0 +1,223 @@
+"""What both semi-supervised estimators share: checks, two-class problems, stored results, prediction."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length, compute_class_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.separation import ORACLES
+from wellsvm.estimators._common import KernelModel, check_matrix
+from wellsvm.estimators._parameters import choice, number, whole_number
+from wellsvm.estimators._two_class import BinaryFit, Problem, Settings
+from wellsvm.labels.balanced import BalancedLabels, positive_bounds
+from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
+
+__all__ = ["SemiSupervisedBase"]
+
+INITS = ("svm", "refined", "alignment")
+LOSSES = ("hinge", "squared_hinge", "auto")
+# Attributes of the size of the training set; a pickle leaves them out.
+TRAINING_ROWS = ("transduction_", "labelings_", "_fits")
+
+
+class SemiSupervisedBase(ClassifierMixin, KernelModel):
+    """Common part of SemiSupervisedSVC and SemiSupervisedSVCCV; they add parameters and `fit`."""
+
+    def _settings(self) -> Settings:
+        number("C", self.C, low=0.0, open_low=True)
+        loss = choice("loss", self.loss, LOSSES)
+        if loss == "auto":
+            loss = "hinge" if isinstance(self.kernel, str) and self.kernel == "linear" else "squared_hinge"
+        init = choice("init", self.init, INITS, also=" or an array") if isinstance(self.init, str) else "svm"
+        return Settings(
+            loss=loss,
+            init=init,
+            oracle=choice("oracle", self.oracle, tuple(ORACLES)),
+            refine=bool(self.refine),
+            tol=number("tol", self.tol, low=0.0, open_low=True),
+            max_iter=whole_number("max_iter", self.max_iter, low=1),
+            verbose=whole_number("verbose", int(self.verbose), low=0),
+        )
+
+    def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        X = check_matrix(self, X, reset=True)
+        partial = normalize_partial_labels(y, self.unlabeled)
+        check_consistent_length(X, partial.codes)
+        require_two_classes(partial)
+        if partial.labeled.all():
+            warnings.warn(
+                f"{type(self).__name__}: no row of y is unlabeled, so this is a plain supervised SVM; "
+                "mark unlabeled rows with NaN, None or the value given as unlabeled=...",
+                UserWarning,
+                stacklevel=3,
+            )
+        return X, partial
+
+    def _prices(
+        self, X: Matrix, partial: PartialLabels, sample_weight: Any, C_unlabeled: float
+    ) -> FloatArray:
+        """C of every row."""
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        C = np.where(partial.labeled, float(self.C), C_unlabeled) * weight
+        if self.class_weight is not None:
+            known = partial.codes[partial.labeled]
+            by_class = compute_class_weight(
+                self.class_weight, classes=partial.classes, y=partial.classes[known]
+            )
+            C[partial.labeled] *= by_class[known]
+        if not np.any(C[partial.labeled] > 0):
+            raise ValueError(
+                "sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from"
+            )
+        return C
+
+    def _problems(self, partial: PartialLabels, held_out: BoolArray | None = None) -> list[Problem]:
+        """The two-class problems: one for two classes, else one against the rest per class.
+
+        Rows ``held_out`` keep their label but do not count in the balance; the caller gives them the price 0.
+        """
+        classes = partial.classes
+        if len(classes) == 2:
+            wanted = [(1, self.balance)]
+        else:
+            wanted = [(k, self._class_balance(classes, k)) for k in range(len(classes))]
+        counted = slice(None) if held_out is None else ~held_out
+        problems = []
+        for k, balance in wanted:
+            y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
+            y_known[~partial.labeled] = 0
+            bounds = positive_bounds(_check_balance(balance), y_known[counted])
+            title = "" if len(wanted) == 1 else f"class {classes[k]!r} against the rest"
+            problems.append(Problem(BalancedLabels(y_known, *bounds), title, self._first_labels(partial, k)))
+        if held_out is None:
+            self._check_first_labels(problems)
+        return problems
+
+    def _class_balance(self, classes: np.ndarray, k: int) -> Any:
+        if isinstance(self.balance, dict):
+            missing = [c for c in classes if c not in self.balance]
+            if missing:
+                raise ValueError(
+                    f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}"
+                )
+            return self.balance[classes[k]]
+        if self.balance is None or isinstance(self.balance, str):
+            return self.balance
+        raise ValueError(
+            f"balance={self.balance!r} is one share but y has {len(classes)} classes; use 'labels', None or a dict "
+            "from class to share"
+        )
+
+    def _first_labels(self, partial: PartialLabels, k: int) -> LabelArray | None:
+        """The user's first labels, +1 for class k; None where ``init`` names a rule."""
+        if isinstance(self.init, str):
+            return None
+        given = np.asarray(self.init)
+        if given.shape != partial.codes.shape or not np.isin(given, partial.classes).all():
+            raise ValueError(
+                f"init must hold one of the classes {list(partial.classes)} for each of the {partial.codes.size} rows; "
+                f"got an array of shape {given.shape}"
+            )
+        return np.where(given == partial.classes[k], 1, -1).astype(np.int8)
+
+    @staticmethod
+    def _check_first_labels(problems: list[Problem]) -> None:
+        for labels, _, init in problems:
+            if init is not None and not labels.contains(init):
+                raise ValueError(
+                    "init contradicts the known labels or the balance: among the unlabeled rows between "
+                    f"{labels.low} and {labels.high} must be positive; change init, or pass balance=None"
+                )
+
+    def _store(self, X: Matrix, kernel: Any, partial: PartialLabels, fits: list[BinaryFit]) -> None:
+        self.classes_ = partial.classes
+        for fit in fits:
+            fit.result.warn_unless_converged(type(self).__name__)
+        self._store_functions(X, kernel, [fit.predictor for fit in fits])
+        results = [fit.result for fit in fits]
+        binary = len(fits) == 1
+
+        def per_problem(values: list[Any]) -> Any:
+            return values[0] if binary else values
+
+        def figures(values: list[float]) -> Any:
+            return float(values[0]) if binary else np.array(values)
+
+        self.labelings_ = per_problem([np.stack(r.labels) for r in results])
+        self.labeling_weights_ = per_problem([r.mu for r in results])
+        self.objective_ = figures([r.objective for r in results])
+        self.gap_ = figures([r.gap for r in results])
+        self.oracle_violation_ = figures([r.violation for r in results])
+        self.refined_objective_ = (
+            figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
+        )
+        self.history_ = per_problem([list(r.history) for r in results])
+        self.n_iter_ = max(len(r.history) for r in results)
+        self.status_ = per_problem([str(r.status) for r in results])
+        codes = (fits[0].y > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)
+        self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
+
+    def decision_function(self, X):
+        """Values of f: of shape (n_samples,) for two classes, else (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+        """
+        values = self._functions(X)
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X):
+        """Class of every row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        """
+        values = self.decision_function(X)
+        codes = (values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
+        return self.classes_[codes]
+
+    def __getstate__(self):
+        """A pickle holds what predicts: nothing of the size of the training set."""
+        state = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in TRAINING_ROWS}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def _check_balance(balance: Any) -> Any:
+    """ "labels", None, a share, or an interval of shares."""
+    ways = "'labels', a share in [0, 1], an interval (low, high) of shares, or None"
+    if balance is None:
+        return None
+    if isinstance(balance, str):
+        if balance != "labels":
+            raise ValueError(f"balance must be {ways}; got balance={balance!r}")
+        return balance
+    if isinstance(balance, (tuple, list)):
+        if len(balance) != 2:
+            raise ValueError(f"balance must be {ways}; got balance={balance!r}")
+        low, high = (number("balance", share, low=0.0, high=1.0) for share in balance)
+        if low > high:
+            raise ValueError(
+                f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first"
+            )
+        return low, high
+    return number("balance", balance, low=0.0, high=1.0)

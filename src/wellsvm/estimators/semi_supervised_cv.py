@@ -1,0 +1,231 @@
+"""SemiSupervisedSVCCV: C_unlabeled (and gamma) chosen by cross-validation over the labeled rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+from sklearn.utils import check_random_state
+
+from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm.estimators._common import make_geometry, make_kernel
+from wellsvm.estimators._parameters import number
+from wellsvm.estimators._semi_supervised import SemiSupervisedBase
+from wellsvm.estimators._two_class import fit_path
+from wellsvm.geometry.base import Geometry
+from wellsvm.geometry.kernels import Kernel
+from wellsvm.model_selection import SemiSupervisedSplit
+
+__all__ = ["SemiSupervisedSVCCV"]
+
+# The paper's grid (section 5.1).
+PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
+
+
+class SemiSupervisedSVCCV(SemiSupervisedBase):
+    """SemiSupervisedSVC with C_unlabeled (and, if asked, gamma) chosen by cross-validation.
+
+    Folds are made of the labeled rows only; every unlabeled row is in every training part. 0, the supervised SVM, is
+    always a candidate, so unlabeled rows are used only where they help. Along the grid each fit starts from the one
+    before; the final fit goes the same way up to the value chosen.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the loss of a labeled row.
+    Cs_unlabeled : sequence of float or None, default=None
+        Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
+    gammas : sequence of float or None, default=None
+        Kernel widths to try, for "rbf", "poly" and "sigmoid"; None is ``gamma`` alone.
+    cv : int, splitter or iterable, default=5
+        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`.
+    scoring : str, callable or None, default=None
+        What to maximise, as in scikit-learn; None is accuracy.
+    kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
+max_iter, random_state, n_jobs, verbose
+        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
+
+    Attributes
+    ----------
+    C_unlabeled_, gamma_ : float
+        The values chosen.
+    Cs_unlabeled_, gammas_ : arrays
+        All values tried, 0 first.
+    scores_ : array of shape (n_gammas, n_Cs, n_folds)
+        Score of every candidate on every fold.
+
+    Notes
+    -----
+    All other attributes are those of :class:`SemiSupervisedSVC`, of the fit on all rows.
+
+    Examples
+    --------
+    >>> from wellsvm import SemiSupervisedSVCCV
+    >>> from wellsvm.datasets import load_semi_supervised
+    >>> wine = load_semi_supervised("wine", n_labeled=30)
+    >>> X = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
+    >>> model = SemiSupervisedSVCCV(Cs_unlabeled=[0.01, 0.1], random_state=0).fit(X, wine.y_partial)
+    >>> model.scores_.shape
+    (1, 3, 5)
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        Cs_unlabeled=None,
+        gammas=None,
+        cv=5,
+        scoring=None,
+        kernel="linear",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        loss="auto",
+        fit_intercept=True,
+        balance="labels",
+        unlabeled="auto",
+        class_weight=None,
+        init="svm",
+        oracle="paper",
+        refine=True,
+        tol=1e-3,
+        max_iter=50,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.C = C
+        self.Cs_unlabeled = Cs_unlabeled
+        self.gammas = gammas
+        self.cv = cv
+        self.scoring = scoring
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.balance = balance
+        self.unlabeled = unlabeled
+        self.class_weight = class_weight
+        self.init = init
+        self.oracle = oracle
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose C_unlabeled (and gamma), then fit on all rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Labels; unlabeled rows marked as ``unlabeled`` says.
+        sample_weight : array of shape (n_samples,), optional
+            Factor on the price of each row's loss, in training only.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
+        grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
+        X, partial = self._validate(X, y)
+        kernels = self._kernels(X)
+        problems = self._problems(partial)
+        prices = [self._prices(X, partial, sample_weight, C_unlabeled) for C_unlabeled in grid]
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+
+        def fold_scores(geometry: Geometry, test: IntArray) -> list[float]:
+            """Score along the grid, with the rows ``test`` held out: same geometry, price 0."""
+            held_out = np.zeros(partial.codes.size, dtype=bool)
+            held_out[test] = True
+            path = fit_path(
+                geometry,
+                self._problems(partial, held_out),
+                [np.where(held_out, 0.0, C) for C in prices],
+                replace(settings, verbose=0),
+                seed=seed,
+            )
+            y_test = partial.classes[partial.codes[test]]
+            return [
+                scorer(_Decided.by(partial.classes, fits, test), np.zeros((test.size, 1)), y_test)
+                for fits in path
+            ]
+
+        folds = [test for _, test in SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes)]
+        scores = []
+        for kernel in kernels:
+            geometry = make_geometry(X, kernel, self.fit_intercept)  # once per gamma; the threads share it
+            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+            scores.append(np.transpose(run(delayed(fold_scores)(geometry, test) for test in folds)))
+        self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
+        self.gammas_ = np.array([kernel.gamma for kernel in kernels])
+        best_kernel, best_C = choose(self.scores_)
+        self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
+        if best_kernel < len(kernels) - 1:
+            geometry = make_geometry(X, kernels[best_kernel], self.fit_intercept)
+        *_, fits = fit_path(geometry, problems, prices[: best_C + 1], settings, seed=seed, n_jobs=self.n_jobs)
+        self._store(X, kernels[best_kernel], partial, fits)
+        return self
+
+    def _kernels(self, X: Matrix) -> list[Kernel]:
+        """One kernel per width to try."""
+        kernel = make_kernel(self, X)
+        if self.gammas is None:
+            return [kernel]
+        if kernel.name not in ("rbf", "poly", "sigmoid"):
+            raise ValueError(
+                f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None"
+            )
+        gammas = [
+            number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", self.gammas)
+        ]
+        return [replace(kernel, gamma=gamma) for gamma in gammas]
+
+
+def choose(scores: FloatArray) -> tuple[int, int]:
+    """Index of the best gamma and of the best C, by mean score over the folds; of equals the smallest C."""
+    mean = scores.mean(axis=2)
+    best_C = int(np.argmax(mean.max(axis=0)))
+    return int(np.argmax(mean[:, best_C])), best_C
+
+
+class _Decided(ClassifierMixin, BaseEstimator):
+    """A classifier whose values are already there, so that any scikit-learn scorer can judge them."""
+
+    def __init__(self, classes: np.ndarray, values: FloatArray) -> None:
+        self.classes_, self.values = classes, values
+
+    @classmethod
+    def by(cls, classes: np.ndarray, fits: list[Any], test: IntArray) -> _Decided:
+        return cls(classes, np.stack([fit.scores()[test] for fit in fits], axis=1))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        return self.values[:, 0] if self.values.shape[1] == 1 else self.values
+
+    def predict(self, X: Any) -> np.ndarray:
+        one = self.values.shape[1] == 1
+        return self.classes_[(self.values[:, 0] > 0).astype(int) if one else self.values.argmax(axis=1)]
+
+
+def _sequence(name: str, values: Any) -> list[Any]:
+    values = [values] if np.ndim(values) == 0 else list(values)
+    if not values:
+        raise ValueError(f"{name} is empty; give at least one value, or None for the default")
+    return values
+
+
+def _grid(name: str, values: Any) -> FloatArray:
+    """The values in rising order, each once, 0 first."""
+    return np.unique([0.0, *(number(name, value, low=0.0) for value in _sequence(name, values))])

@@ -1,0 +1,388 @@
+"""Shared checks: what every label set and every geometry must satisfy, small random problems, and their true optima.
+
+The truth comes from outside the library: all of B enumerated, dense matrices, and a generic convex solver.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import cvxpy as cp
+import numpy as np
+
+from wellsvm.engine.svm import fit_svm
+from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.geometry.base import Losses
+from wellsvm.labels import BalancedLabels, LabelSet
+
+# ------------------------------------------------------------------ label sets
+
+
+class KeyInstances(LabelSet):
+    """A small set whose rows hold several instances: exactly ``v`` of each row are chosen (+1), the others are 0.
+
+    Rows of one instance are negative (-1). Written for the tests, without regard to speed.
+    """
+
+    def __init__(self, sizes: list[int], v: int = 1) -> None:
+        super().__init__(sum(sizes), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        self.sizes, self.v = sizes, v
+
+    def linear_oracle(self, scores: np.ndarray) -> np.ndarray:
+        y = np.zeros(self.n_instances, dtype=np.int8)
+        for size, first in zip(self.sizes, self.starts[:-1]):
+            best = np.argsort(-scores[first : first + size], kind="stable")[: self.v]
+            y[first + best] = 1 if size > 1 else -1
+        return y
+
+    def contains(self, y: np.ndarray) -> bool:
+        parts = np.split(np.asarray(y), self.starts[1:-1])
+        return all(
+            part[0] == -1 if part.size == 1 else part.min() >= 0 and part.sum() == self.v for part in parts
+        )
+
+
+def enumerate_labels(label_set: LabelSet) -> Iterator[np.ndarray]:
+    """All of B, by trying every vector; for sets small enough."""
+    values: list[tuple[int, ...]] = [(-1, 1) if label_set.starts is None else (-1, 0, 1)] * label_set.n_instances
+    if isinstance(label_set, BalancedLabels):
+        values = [(int(y),) if y else (-1, 1) for y in label_set.y_known]
+    for entries in product(*values):
+        y = np.array(entries, dtype=np.int8)
+        if label_set.contains(y):
+            yield y
+
+
+def check_label_set(label_set: LabelSet, rng: np.random.Generator, n_scores: int = 25) -> None:
+    """The contract of `LabelSet`, on a set small enough to enumerate."""
+    every = np.stack(list(enumerate_labels(label_set)))
+    n, n_rows = label_set.n_instances, label_set.n_rows
+    members = {y.tobytes() for y in every}
+
+    for k in range(n_scores):
+        # Continuous scores; few values, hence many ties; and all zero, as where every alpha is zero.
+        scores = rng.standard_normal(n) if k % 2 else rng.integers(-2, 3, n).astype(float)
+        scores = scores if k else np.zeros(n)
+        kept = scores.copy()
+        y = label_set.linear_oracle(scores)
+        assert y.dtype == np.int8
+        assert y.shape == (n,)
+        assert y.tobytes() in members, "the oracle left B"
+        assert scores @ y >= (every @ scores).max() - 1e-12, "the oracle is not exact"
+        np.testing.assert_array_equal(scores, kept, err_msg="the oracle changed its argument")
+        for i in range(n):
+            for j in range(i + 1, n):
+                if scores[i] == scores[j] and y[i] < y[j]:
+                    swapped = y.copy()
+                    swapped[[i, j]] = y[[j, i]]
+                    assert not label_set.contains(swapped), "a tie went to the higher index"
+
+    drawn = [label_set.initial(rng) for _ in range(20)]
+    assert all(label_set.contains(y) for y in drawn)
+    assert len(members) == 1 or len({y.tobytes() for y in drawn}) > 1, "random members do not differ"
+    for y in drawn[:5]:
+        broken = y.copy()
+        broken[int(rng.integers(n))] = 2
+        assert not label_set.contains(broken)
+
+    for y in drawn[:5]:
+        alpha, scores = rng.random(n_rows), rng.standard_normal(n)
+        spread, gathered = label_set.spread(alpha, y), label_set.gather(scores, y)
+        assert spread.shape == (n,)
+        assert gathered.shape == (n_rows,)
+        np.testing.assert_allclose(scores @ spread, alpha @ gathered, rtol=1e-12, atol=1e-12)
+        # The gradient of 1/2 ||sum_i alpha_i psi_y(i)||^2 over y, by a dense Jacobian; and rows' curvature.
+        K = random_kernel(rng, n)
+        A = np.diag(alpha[label_set.row_of])
+        np.testing.assert_allclose(label_set.linearize(alpha, K @ spread), A @ K @ A @ y, rtol=1e-10, atol=1e-12)
+    columns, mu = np.stack(drawn[:3], axis=1), np.array([0.5, 0.3, 0.2])
+    K = random_kernel(rng, n)
+    exact = sum(m * np.diag(psi @ K @ psi.T) for m, psi in zip(mu, _signed_rows(label_set, drawn[:3])))
+    bound = label_set.curvature(np.diag(K).copy(), columns, mu)
+    assert np.all(bound >= exact - 1e-10), "the curvature is no upper bound"
+
+
+def _signed_rows(label_set: LabelSet, labels: list[np.ndarray]) -> list[np.ndarray]:
+    """psi_t as matrices of shape (n_rows, n_instances): row i of psi_t says which instances make psi_t(i)."""
+    owner = np.arange(label_set.n_rows)[:, None] == label_set.row_of[None, :]
+    return [owner * y[None, :].astype(float) for y in labels]
+
+
+# ------------------------------------------------------------------ geometries
+
+
+def check_geometry(
+    geometry: Any,
+    label_set: LabelSet,
+    losses: Losses,
+    K: np.ndarray,
+    rng: np.random.Generator,
+    rtol: float = 1e-9,
+) -> None:
+    """Everything a `Descent` keeps equals its dense formula under the kernel ``K`` (bias included)."""
+    start = np.minimum(rng.random(label_set.n_rows), losses.cap)
+    descent = geometry.descent(label_set, losses, start)
+    labels = _distinct_members(label_set, rng, 6)
+
+    def close(actual: Any, wanted: Any, what: str) -> None:
+        scale = max(1e-12, float(np.max(np.abs(wanted), initial=0.0)))
+        np.testing.assert_allclose(actual, wanted, rtol=rtol, atol=rtol * scale, err_msg=what)
+
+    def check_state(mu: np.ndarray) -> None:
+        alpha = descent.alpha
+        assert np.all((alpha >= 0) & (alpha <= losses.cap)), "alpha left its box"
+        spreads = [label_set.spread(alpha, y) for y in descent.labels]
+        norms = np.array([c @ K @ c for c in spreads])
+        scores = sum(m * (K @ c) for m, c in zip(mu, spreads))
+        margins = sum(
+            m * psi @ (K @ c) for m, psi, c in zip(mu, _signed_rows(label_set, descent.labels), spreads)
+        )
+        close(descent.squared_norms(), norms, "squared_norms")
+        close(descent.scores(mu), scores, "scores")
+        close(descent.margins(mu), margins, "margins")
+        for t, c in enumerate(spreads):
+            seen = descent.active(t)
+            assert seen.y is descent.labels[t]
+            close(seen.squared_norm, norms[t], "active: squared_norm")
+            close(descent.candidate_scores(seen), K @ c, "active: scores")
+        y = label_set.initial(rng)
+        c, seen = label_set.spread(alpha, y), descent.candidate(y)
+        close(seen.squared_norm, c @ K @ c, "candidate: squared_norm")
+        close(descent.candidate_scores(seen), K @ c, "candidate: scores")
+
+    rows = np.arange(label_set.n_rows)
+    for y in labels:
+        descent.add(descent.candidate(y))
+        mu = rng.dirichlet(np.ones(len(descent.labels)))
+        check_state(mu)
+        before = dual_value(K, label_set, losses, descent.alpha, descent.labels, mu)
+        descent.descend(mu, rows, rng, 1e-3)
+        check_state(mu)
+        after = dual_value(K, label_set, losses, descent.alpha, descent.labels, mu)
+        assert after >= before - 1e-10 * (1 + abs(before)), "an epoch lowered the dual"
+
+    some = rows[::2]
+    others, kept = np.setdiff1d(rows, some), descent.alpha.copy()
+    descent.descend(mu, some, rng, 1e-3)
+    np.testing.assert_array_equal(descent.alpha[others], kept[others], err_msg="a row outside `rows` moved")
+
+    chosen = np.arange(len(descent.labels))[1::2]
+    wanted = [descent.labels[t] for t in chosen]
+    descent.keep(chosen)
+    assert len(descent.labels) == len(wanted)
+    assert all(np.array_equal(y, z) for y, z in zip(descent.labels, wanted))
+    mu = rng.dirichlet(np.ones(chosen.size))
+    check_state(mu)
+
+    for _ in range(2000):
+        sweep = descent.descend(mu, rows, rng, 1e-10)
+        if sweep.violation <= 1e-10:
+            break
+    check_state(mu)
+    primal = 0.5 * mu @ descent.squared_norms() + losses.total(descent.margins(mu), rows)
+    dual = dual_value(K, label_set, losses, descent.alpha, descent.labels, mu)
+    assert abs(primal - dual) <= 1e-6 * (1 + abs(primal)), "descent does not end at the SVM's optimum"
+
+
+def _distinct_members(label_set: LabelSet, rng: np.random.Generator, count: int) -> list[np.ndarray]:
+    drawn = [label_set.initial(rng) for _ in range(10 * count)]
+    return list({y.tobytes(): y for y in drawn}.values())[:count]
+
+
+def dual_value(
+    K: np.ndarray,
+    label_set: LabelSet,
+    losses: Losses,
+    alpha: np.ndarray,
+    labels: list[np.ndarray],
+    mu: np.ndarray,
+) -> float:
+    """``sum alpha - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum ridge alpha^2``, densely."""
+    spreads = [label_set.spread(alpha, y) for y in labels]
+    quadratic = sum(m * (c @ K @ c) for m, c in zip(mu, spreads))
+    return float(alpha.sum() - 0.5 * quadratic - 0.5 * (losses.ridge * alpha) @ alpha)
+
+
+# ------------------------------------------------------------------ small random problems
+
+
+class Problem(NamedTuple):
+    """A semi-supervised problem small enough to enumerate B."""
+
+    geometry: Any
+    label_set: BalancedLabels
+    losses: Losses
+    K: np.ndarray  # dense kernel matrix, bias included
+
+    def labels(self) -> list[np.ndarray]:
+        """All of B."""
+        return list(enumerate_labels(self.label_set))
+
+
+def random_kernel(rng: np.random.Generator, n: int, rank: int | None = None) -> np.ndarray:
+    """A random positive semidefinite matrix."""
+    X = rng.standard_normal((n, n if rank is None else rank))
+    return X @ X.T / X.shape[1]
+
+
+def random_balance(rng: np.random.Generator, n_free: int) -> tuple[int, int]:
+    """A number of positives, an interval of them, or no constraint."""
+    kind = rng.integers(3)
+    if kind == 0:
+        n_positive = int(rng.integers(1, n_free))
+        return n_positive, n_positive
+    if kind == 1:
+        low = int(rng.integers(0, n_free // 2 + 1))
+        return low, int(rng.integers(low + 1, n_free + 1))
+    return 0, n_free
+
+
+def random_problem(
+    rng: np.random.Generator, kind: str, loss: str, n_range: tuple[int, int] = (8, 12)
+) -> Problem:
+    """Two overlapping clouds, two to four known labels, any balance, random prices, with or without bias.
+
+    kind : "linear" (dense rows) or "gram" (a Gaussian kernel matrix)
+    """
+    n, d = int(rng.integers(n_range[0], n_range[1] + 1)), int(rng.integers(2, 5))
+    n_known = int(rng.integers(2, 5))
+    y_true = rng.choice([-1, 1], n)
+    y_true[:2] = 1, -1  # both classes are seen
+    X = rng.standard_normal((n, d)) + y_true[:, None] * rng.uniform(0.0, 1.0) * rng.standard_normal(d)
+    bias = float(rng.integers(2))
+    if kind == "linear":
+        geometry, K = LinearGeometry(X, bias), X @ X.T
+    else:
+        squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        K = np.exp(-squared * rng.choice([0.25, 1.0, 4.0]) / squared.mean())
+        geometry = GramGeometry(K, bias)
+    known = np.where(np.arange(n) < n_known, y_true, 0)
+    label_set = BalancedLabels(known, *random_balance(rng, n - n_known))
+    prices = rng.choice([0.3, 1.0, 10.0]), rng.choice([0.03, 0.3, 1.0])
+    C = np.where(known != 0, prices[0], prices[1])
+    return Problem(geometry, label_set, Losses.of(loss, C), K + bias**2)
+
+
+# ------------------------------------------------------------------ true optima
+
+
+class Optimum(NamedTuple):
+    """Optimum of a master, its dual variables and its weights."""
+
+    value: float
+    alpha: np.ndarray
+    mu: np.ndarray
+
+
+def generic_master(K: np.ndarray, label_set: LabelSet, losses: Losses, labels: list[np.ndarray]) -> Optimum:
+    """Eq. (9) by a generic solver.
+
+        max over 0 <= alpha <= cap, rho of  sum alpha - 1/2 sum ridge alpha^2 - 1/2 rho^2   with ||u_t|| <= rho
+        min over w_t of                     1/2 (sum_t ||w_t||)^2 + sum_i loss_i(sum_t psi_t(i)' w_t)         its dual
+
+    Exchanging min over mu and max over alpha leaves the largest ``||u_t||^2``; the multipliers of the cones are w_t.
+    Both are evaluated by dense formulas and must agree: the value is certified, whatever the solver says of it.
+    """
+    factor = _factor(K)
+    owner = (label_set.row_of[:, None] == np.arange(label_set.n_rows)[None, :]).astype(float)
+    Y = np.stack(labels, axis=1).astype(float)
+    T = Y.shape[1]
+    alpha, rho = cp.Variable(label_set.n_rows, nonneg=True), cp.Variable(nonneg=True)
+    instance = cp.reshape(owner @ alpha, (label_set.n_instances, 1), order="F")
+    cone = cp.SOC(rho * np.ones(T), factor @ cp.multiply(Y, instance @ np.ones((1, T))), axis=0)
+    capped = np.flatnonzero(np.isfinite(losses.cap))
+    constraints = [cone] + ([alpha[capped] <= losses.cap[capped]] if capped.size else [])
+    value = cp.sum(alpha) - 0.5 * cp.sum_squares(cp.multiply(np.sqrt(losses.ridge), alpha)) - 0.5 * rho**2
+    _solve(cp.Problem(cp.Maximize(value), constraints))
+
+    found = np.clip(alpha.value, 0, losses.cap)
+    lower = min(dual_value(K, label_set, losses, found, [y], np.ones(1)) for y in labels)
+    W = np.asarray(cone.dual_value[1]).reshape(factor.shape[0], T, order="F")
+    W = W if np.sum(Y * (factor.T @ W)) > 0 else -W  # the sign of a multiplier is the modelling language's choice
+    sizes = np.linalg.norm(W, axis=0)
+    margins = owner.T @ np.sum(Y * (factor.T @ W), axis=1)
+    upper = 0.5 * sizes.sum() ** 2 + dense_loss(losses, margins)
+    assert upper - lower <= 1e-6 * abs(upper), f"the generic solver's relative gap is {(upper - lower) / upper:.1e}"
+    return Optimum(0.5 * (lower + upper), found, sizes / sizes.sum())
+
+
+def dense_loss(losses: Losses, margins: np.ndarray) -> float:
+    """Sum of all rows' losses, row by row."""
+    total = 0.0
+    for cap, ridge, margin in zip(losses.cap, losses.ridge, margins):
+        slack = max(0.0, 1.0 - margin)
+        total += slack**2 / (2 * ridge) if ridge > 0 else cap * slack
+    return float(total)
+
+
+def relaxation_optimum(problem: Problem) -> float:
+    """Eq. (4): the master over all of B."""
+    return generic_master(problem.K, problem.label_set, problem.losses, problem.labels()).value
+
+
+def mixed_integer_optimum(problem: Problem, tol: float = 1e-7) -> tuple[float, np.ndarray]:
+    """Eq. (3): the best labelling in B and its SVM's objective, by trying every one."""
+    rng = np.random.default_rng(0)
+    tried = [
+        (fit_svm(problem.geometry, problem.label_set, problem.losses, y, tol=tol, rng=rng).objective, k, y)
+        for k, y in enumerate(problem.labels())
+    ]
+    objective, _, y = min(tried)
+    return objective, y
+
+
+def sdp_relaxation(problem: Problem) -> float:
+    """Section 3.3: ``min over M in Y_2, max over alpha`` with the label matrix yy' relaxed to M >= 0.
+
+    The inner SVM's dual and a Schur complement make it one semidefinite program, with ``Q = K * M + diag(ridge)``:
+
+        min t   s.t.  [[Q, e], [e', 2 (t - cap'delta)]] >= 0,  e = 1 + nu - delta,  nu, delta >= 0,  M >= 0, diag M = 1
+
+    and what every yy' with y in B satisfies: known entries, and the balance multiplied by known labels and by itself.
+    """
+    label_set, losses = problem.label_set, problem.losses
+    n, known, free = label_set.n_instances, np.flatnonzero(label_set.y_known), label_set.free
+    y = label_set.y_known.astype(float)
+    low, high = (2 * bound - free.size for bound in (label_set.low, label_set.high))  # of the sum of the free labels
+    M, t = cp.Variable((n, n), PSD=True), cp.Variable()
+    nu, delta = cp.Variable(n, nonneg=True), cp.Variable(n, nonneg=True)
+    capped = np.isfinite(losses.cap)
+    e = cp.reshape(1 + nu - delta, (n, 1), order="F")
+    corner = cp.reshape(2 * (t - np.where(capped, losses.cap, 0.0) @ delta), (1, 1), order="F")
+    Q = cp.multiply(problem.K, M) + np.diag(losses.ridge)
+    sums = cp.multiply(y[known], cp.sum(M[known][:, free], axis=1))
+    total = cp.sum(M[free][:, free])
+    largest = max(low**2, high**2)
+    smallest = 0 if low <= 0 <= high else min(low**2, high**2)
+    constraints = [
+        cp.bmat([[Q, e], [e.T, corner]]) >> 0,
+        cp.diag(M) == 1,
+        M[known][:, known] == np.outer(y[known], y[known]),
+        sums >= low,
+        sums <= high,
+        total >= smallest,
+        total <= largest,
+        (low + high) * sums[0] - low * high >= total,  # (s - low)(high - s) >= 0 for the sum s of the free labels
+        delta[np.flatnonzero(~capped)] == 0,
+    ]
+    sdp = cp.Problem(cp.Minimize(t), constraints)
+    _solve(sdp)
+    return float(sdp.value)
+
+
+def _solve(problem: cp.Problem) -> None:
+    """Solve; "inaccurate" is left to the caller, who measures the accuracy instead of believing the word."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        problem.solve(solver=cp.CLARABEL)
+    assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE), problem.status
+
+
+def _factor(K: np.ndarray) -> np.ndarray:
+    """F with ``F'F = K``."""
+    values, vectors = np.linalg.eigh(K)
+    used = values > 1e-13 * values.max()
+    return np.sqrt(values[used])[:, None] * vectors[:, used].T
