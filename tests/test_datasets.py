@@ -16,9 +16,7 @@ from wellsvm.datasets import _openml
 
 def _data_home() -> Path | None:
     candidates = [os.environ.get("WELLSVM_DATA"), Path(__file__).resolve().parents[2] / "shared" / "data"]
-    return next(
-        (Path(path) for path in candidates if path and (Path(path) / "text_pcmac.npz").is_file()), None
-    )
+    return next((Path(path) for path in candidates if path and (Path(path) / "text_pcmac.npz").is_file()), None)
 
 
 DATA_HOME = _data_home()
@@ -205,9 +203,7 @@ def folder(tmp_path, monkeypatch):
         tmp_path / "uci_heart9.npz", X=rng.random((6, 3)), y=y, names=np.array(["a", "b", "c"]),
         labeled_idx_2=np.array([[0, 1], [2, 3]], dtype=np.int32),
     )  # fmt: skip
-    counts = sp.csr_matrix(
-        np.array([[3, 0, 1], [0, 2, 0], [0, 0, 0], [1, 1, 1], [0, 4, 0], [200, 0, 0]], np.uint8)
-    )
+    counts = sp.csr_matrix(np.array([[3, 0, 1], [0, 2, 0], [0, 0, 0], [1, 1, 1], [0, 4, 0], [200, 0, 0]], np.uint8))
     parts = {"data": counts.data, "indices": counts.indices.astype(np.uint16), "indptr": counts.indptr}
     np.savez_compressed(
         tmp_path / "text_tiny.npz", **parts, shape=np.array([6, 3]), format=np.array(b"csr"), y=y,

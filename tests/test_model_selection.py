@@ -179,9 +179,7 @@ def test_cross_validation_and_grid_search():
 def test_grid_search_with_lowered_folds():
     X, truth = make_blobs(60, centers=3, random_state=0)
     y = hide_labels(truth, n_labeled=9, random_state=0)
-    search = GridSearchCV(
-        SelfTrainingClassifier(GaussianNB()), {"threshold": [0.7, 0.9]}, cv=SemiSupervisedSplit(5)
-    )
+    search = GridSearchCV(SelfTrainingClassifier(GaussianNB()), {"threshold": [0.7, 0.9]}, cv=SemiSupervisedSplit(5))
     with pytest.warns(UserWarning, match="lowered to 3"):
         assert search.fit(X, y).n_splits_ == 3
 

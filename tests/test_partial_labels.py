@@ -244,9 +244,7 @@ def test_none_means_fully_labeled(y):
     assert partial.labeled.all()
 
 
-@pytest.mark.parametrize(
-    "y", [[0, 1, None, None], [0, 1, nan, nan], np.ma.array([0, 1, 2, 3], mask=[0, 0, 1, 1])]
-)
+@pytest.mark.parametrize("y", [[0, 1, None, None], [0, 1, nan, nan], np.ma.array([0, 1, 2, 3], mask=[0, 0, 1, 1])])
 def test_none_refuses_missing_cells(y):
     with pytest.raises(ValueError, match=r"2 missing cell\(s\), the first at index 2"):
         normalize_partial_labels(y, unlabeled=None)

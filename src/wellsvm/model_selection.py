@@ -107,9 +107,7 @@ class SemiSupervisedSplit(BaseCrossValidator):
             in_train = ~labeled
             in_train[train] = True
             if not in_test.any():
-                raise ValueError(
-                    f"Fold {number} of cv has no labeled row in its test part, so it cannot be scored."
-                )
+                raise ValueError(f"Fold {number} of cv has no labeled row in its test part, so it cannot be scored.")
             yield np.flatnonzero(in_train), np.flatnonzero(in_test)
 
     def _parts(self, partial: PartialLabels, groups: Any) -> Iterator[tuple[Any, Any]]:

@@ -190,8 +190,7 @@ def _unknown_type(cells: NDArray[Any]) -> Exception:
         return TypeError("Labels of type bytes are not supported; convert y to strings or integers.")
     kind = type(cells[0]).__name__ if cells.size else str(cells.dtype)
     return ValueError(
-        f"Unknown label type: {kind}. Labels must be integers (of at most 64 bits), whole floats, "
-        "booleans or strings."
+        f"Unknown label type: {kind}. Labels must be integers (of at most 64 bits), whole floats, booleans or strings."
     )
 
 

@@ -19,7 +19,7 @@ WIDTHS = [1, 2, 3, 5, 8, 16, 20]
 FORMATS = ["dense", "int32", "int64"]
 N_INSTANCES, N_FEATURES, N_EPOCHS = 24, 11, 4
 # Same order of rows, sums in another order: a few units in the last place, carried through N_EPOCHS epochs.
-CLOSE = {"rtol": 1e-9, "atol": 1e-12}
+CLOSE = {"rtol": 1e-10, "atol": 1e-12}
 
 
 def make_matrix(rng, dtype, format, n=N_INSTANCES, d=N_FEATURES):
@@ -109,8 +109,19 @@ def run_gram(K, module, *, width, bias, loss, several, threshold=0.0, seed=0):
         for part in np.array_split(order, 2):
             reports.append(
                 gram.descend(
-                    starts, owners(starts), cap, ridge, curvature, alpha, pattern_of, patterns, mu, margins,
-                    bias, threshold, part,
+                    starts,
+                    owners(starts),
+                    cap,
+                    ridge,
+                    curvature,
+                    alpha,
+                    pattern_of,
+                    patterns,
+                    mu,
+                    margins,
+                    bias,
+                    threshold,
+                    part,
                 )  # fmt: skip
             )
     return {"alpha": alpha, "margins": margins, **summary(reports)}

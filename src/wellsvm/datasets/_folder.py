@@ -56,9 +56,7 @@ def available(data_home: str | os.PathLike[str] | None = None) -> list[str]:
         Sorted; empty where no folder is given or it does not exist.
     """
     folder = _folder(data_home)
-    return (
-        sorted(path.stem for path in folder.glob("*.npz")) if folder is not None and folder.is_dir() else []
-    )
+    return sorted(path.stem for path in folder.glob("*.npz")) if folder is not None and folder.is_dir() else []
 
 
 def load(
@@ -150,15 +148,11 @@ def _missing(name: str, folder: Path | None, download: bool) -> Exception:
         near = difflib.get_close_matches(name, known) or known
         return ValueError(f"name={name!r} is not in {folder}; did you mean one of {near}?")
     if folder is None:
-        where = (
-            f"no data folder is set: pass data_home= or set the environment variable {ENVIRONMENT_VARIABLE}"
-        )
+        where = f"no data folder is set: pass data_home= or set the environment variable {ENVIRONMENT_VARIABLE}"
     elif folder.is_dir():
         where = f"{folder} has no file {name}.npz: pass another data_home="
     else:
-        where = (
-            f"the data folder {folder} does not exist: pass another data_home= or set {ENVIRONMENT_VARIABLE}"
-        )
+        where = f"the data folder {folder} does not exist: pass another data_home= or set {ENVIRONMENT_VARIABLE}"
     if on_openml:
         where += ", or pass download=True to fetch the set from OpenML"
     elif download:

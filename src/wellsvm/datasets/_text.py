@@ -185,9 +185,7 @@ def _slots(weights: FloatArray, n_slots: int) -> IntArray:
     return np.minimum(table, len(weights) - 1).astype(np.int32)
 
 
-def _make_language(
-    n_features: int, n_topics: int, class_vocabulary: float, rng: np.random.Generator
-) -> _Language:
+def _make_language(n_features: int, n_topics: int, class_vocabulary: float, rng: np.random.Generator) -> _Language:
     # Columns are in no order of frequency, as in a dictionary sorted by spelling.
     word_of_rank = rng.permutation(n_features).astype(np.int32)
     zipf = 1.0 / (np.arange(n_features) + _ZIPF_SHIFT)
@@ -260,9 +258,7 @@ def _count_matrix(
     indices, data = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=dtype)
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
     for start in range(0, len(y), _BLOCK_ROWS):
-        words, counts, row_ends = _draw_block(
-            language, y[start : start + _BLOCK_ROWS], mean_tokens, class_sep, rng
-        )
+        words, counts, row_ends = _draw_block(language, y[start : start + _BLOCK_ROWS], mean_tokens, class_sep, rng)
         begin = indptr[start]
         end = begin + len(words)
         if end > len(indices):

@@ -27,9 +27,7 @@ _EMBEDDED: dict[str, Callable[[], Bunch]] = {
 }
 
 
-def load_semi_supervised(
-    name: str, n_labeled: int, *, stratify: bool = True, random_state: Seed = 0
-) -> Bunch:
+def load_semi_supervised(name: str, n_labeled: int, *, stratify: bool = True, random_state: Seed = 0) -> Bunch:
     """Load a set embedded in scikit-learn and hide all labels but ``n_labeled``.
 
     Parameters
@@ -79,9 +77,7 @@ def load_clustering(name: str) -> Bunch:
         (n_samples,) classes 0..K-1, for evaluation only; ``feature_names``, ``target_names``, ``DESCR``.
     """
     if name not in _EMBEDDED:
-        raise ValueError(
-            f"name={name!r} is not one of {sorted(_EMBEDDED)}; for other sets see wellsvm.datasets.load"
-        )
+        raise ValueError(f"name={name!r} is not one of {sorted(_EMBEDDED)}; for other sets see wellsvm.datasets.load")
     raw = _EMBEDDED[name]()
     return Bunch(
         X=raw.data,

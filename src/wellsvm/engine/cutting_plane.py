@@ -62,9 +62,7 @@ def cutting_plane(
             master_tol, mu = tol, master.mu  # about to stop on a rough master: solve it well and look again
             continue
 
-        history.add(
-            Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began)
-        )
+        history.add(Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began))
         status = _stopping_rule(
             violation <= scale, small_decrease, master.gap > 1.001 * scale, len(history) >= max_iter
         )
@@ -94,4 +92,4 @@ def _drop_unused(descent: Descent, mu: FloatArray, negligible: float) -> FloatAr
     if used.size == mu.size:
         return mu
     descent.keep(used)
-    return mu[used] / mu[used].sum()
+    return np.asarray(mu[used] / mu[used].sum())

@@ -2,11 +2,11 @@
 
     F(mu) = max over alpha of  sum alpha - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum ridge alpha^2      convex in mu
 
-Every feasible alpha, solved for or not, gives a linear lower bound of F for free: ``linear - 1/2 norms @ mu``. The paper's
-rule, ``mu_t`` proportional to ``mu_t ||u_t||``, uses only the last one and shifts a few per cent of weight per epoch. Here
-all are kept as cuts: mu moves to the nearest point of the simplex where no cut exceeds a level between the lower and the
-upper bound of min F; where there is no such point, the level itself is a new lower bound (Lemarechal, Nemirovskii,
-Nesterov 1995). F has kinks where a weight vanishes, which is why quasi-Newton steps stall on it and cuts do not.
+Every feasible alpha, solved for or not, gives a linear lower bound of F for free: ``linear - 1/2 norms @ mu``. The
+paper's rule, ``mu_t`` proportional to ``mu_t ||u_t||``, uses only the last one and shifts a few per cent of weight per
+epoch. Here all are kept as cuts: mu moves to the nearest point of the simplex where no cut exceeds a level between the
+lower and the upper bound of min F; where there is no such point, the level itself is a new lower bound (Lemarechal,
+Nemirovskii, Nesterov 1995). F has kinks where a weight vanishes: quasi-Newton steps stall on them, cuts do not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wellsvm._typing import FloatArray
 
 __all__ = ["Mixture", "project_below"]
 
-# Level between the bounds, as a share of the gap; cuts remembered beyond one per label vector.
+# Level between the bounds, as a share of the gap; cuts remembered beyond two per label vector.
 LEVEL = 0.8
 EXTRA_CUTS = 20
 
@@ -35,34 +35,36 @@ class Mixture:
     """
 
     def __init__(self, mu: FloatArray) -> None:
-        self.mu, self.lower, self.upper = mu, -np.inf, np.inf
-        self._offsets: list[float] = []
-        self._slopes: list[FloatArray] = []
+        self.mu, self.lower = mu, -np.inf
+        self._upper = np.inf
+        self._offsets = np.empty(0)
+        self._slopes = np.empty((0, mu.size))
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
-        if len(self._offsets) >= 2 * self.mu.size + EXTRA_CUTS:
-            v = np.array(self._offsets) + np.stack(self._slopes) @ self.mu
-            k = int(np.argmin(v))
-            del self._offsets[k]
-            del self._slopes[k]
-        self._offsets.append(linear)
-        self._slopes.append(-0.5 * squared_norms)
+        if self._offsets.size >= 2 * self.mu.size + EXTRA_CUTS:
+            weakest = int(np.argmin(self._offsets + self._slopes @ self.mu))
+            self._offsets = np.delete(self._offsets, weakest)
+            self._slopes = np.delete(self._slopes, weakest, axis=0)
+        self._offsets = np.append(self._offsets, linear)
+        self._slopes = np.vstack([self._slopes, -0.5 * squared_norms])
         self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
 
-    def step(self, upper: float, enough: float) -> FloatArray:
-        """Move mu to the level set, raising `lower` until there is one or ``upper - lower <= enough``."""
-        best = min(upper, self.upper)
-        self.upper = upper = best if best - self.lower > enough else upper
-        offsets, slopes = np.array(self._offsets), np.stack(self._slopes)
-        while upper - self.lower > enough:
-            level = self.lower + LEVEL * (upper - self.lower)
-            mu = project_below(self.mu, slopes, level - offsets)
+    def step(self, upper: float, enough: float) -> None:
+        """Move mu to the level set, raising `lower` until there is one or the bounds are within ``enough``.
+
+        ``upper`` is the caller's estimate of F at the present mu. The best estimate so far sets the level, unless the
+        lower bound has shown it to be too good to be true.
+        """
+        best = min(upper, self._upper)
+        self._upper = best if best - self.lower > enough else upper
+        while self._upper - self.lower > enough:
+            level = self.lower + LEVEL * (self._upper - self.lower)
+            mu = project_below(self.mu, self._slopes, level - self._offsets)
             if mu is not None:
                 self.mu = mu
-                break
+                return
             self.lower = level
-        return self.mu
 
 
 def project_below(mu: FloatArray, slopes: FloatArray, bounds: FloatArray) -> FloatArray | None:

@@ -6,7 +6,7 @@ import logging
 import sys
 import warnings
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -18,7 +18,7 @@ __all__ = ["History", "Record", "Result", "Status"]
 logger = logging.getLogger("wellsvm")
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """Why the cutting plane ended."""
 
     NO_VIOLATED_LABEL = "no violated label vector found"
@@ -26,9 +26,6 @@ class Status(str, Enum):
     MAX_ITER = "max_iter reached"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
-
-    def __str__(self) -> str:
-        return self.value
 
     @property
     def converged(self) -> bool:
@@ -125,6 +122,10 @@ class Result:
     def labels(self) -> list[LabelArray]:
         """The label vectors in use."""
         return self.descent.labels
+
+    def scores(self) -> FloatArray:
+        """f of every instance."""
+        return self.descent.scores(self.mu)
 
     def warn_unless_converged(self, name: str = "wellsvm") -> Result:
         """Emit a ConvergenceWarning that tells achieved, wanted and what to try."""

@@ -26,6 +26,11 @@ class LabeledSVM(NamedTuple):
         return self.descent.labels[0]
 
     @property
+    def alpha(self) -> FloatArray:
+        """Dual variables."""
+        return self.descent.alpha
+
+    @property
     def objective(self) -> float:
         """Primal value: the mixed-integer objective of Eq. (3) at this labelling."""
         return self.master.upper

@@ -33,9 +33,7 @@ def check_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, name: str = "
     if not finite and not (mask := np.isfinite(values)).all():
         first = int(np.flatnonzero(~mask.ravel())[0])
         kind = "NaN" if np.isnan(values.ravel()[first]) else "infinity (inf)"
-        row = (
-            np.searchsorted(X.indptr, first, side="right") - 1 if sparse.issparse(X) else first // X.shape[1]
-        )
+        row = np.searchsorted(X.indptr, first, side="right") - 1 if sparse.issparse(X) else first // X.shape[1]
         raise ValueError(
             f"Input {name} contains {kind}, first in row {row}. Remove such rows or fill them in, for instance with "
             "sklearn.impute.SimpleImputer."
@@ -70,7 +68,19 @@ def make_geometry(X: Matrix, kernel: Kernel, fit_intercept: bool) -> LinearGeome
     bias = BIAS if fit_intercept else 0.0
     if kernel.name == "linear":
         return LinearGeometry(X, bias)
-    return GramGeometry(kernel.gram(X), bias)
+    K = kernel.gram(X)
+    if not (isinstance(kernel.name, str) and kernel.name in ("rbf", "poly", "sigmoid")):
+        _require_symmetric(K, kernel.name)
+    return GramGeometry(K, bias)
+
+
+def _require_symmetric(K: np.ndarray, name: Any) -> None:
+    """Refuse a matrix of the user's that cannot be a kernel's."""
+    if not np.allclose(K, K.T, rtol=1e-4, atol=1e-6 * max(1.0, float(np.abs(K).max()))):
+        raise ValueError(f"kernel={name!r} gives a matrix that is not symmetric; pass (K + K.T) / 2 if that is meant")
+    if np.any(K.diagonal() < 0):
+        row = int(np.flatnonzero(K.diagonal() < 0)[0])
+        raise ValueError(f"kernel={name!r} gives {K[row, row]:g} < 0 for row {row} with itself: not a kernel")
 
 
 class KernelModel(BaseEstimator):

@@ -10,9 +10,7 @@ from typing import Any
 __all__ = ["choice", "number", "whole_number"]
 
 
-def number(
-    name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False
-) -> float:
+def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
     """Check a finite real number in ``[low, high]``, or ``(low, high]`` if ``open_low``."""
     allowed = f"a finite number {'greater than' if open_low else 'of at least'} {low:g}"
     if low == -math.inf:
@@ -21,10 +19,11 @@ def number(
         allowed += f" and at most {high:g}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}; got {value!r} of type {type(value).__name__}")
-    inside = low < value <= high if open_low else low <= value <= high
-    if not math.isfinite(value) or not inside:
+    real = float(value)
+    inside = low < real <= high if open_low else low <= real <= high
+    if not math.isfinite(real) or not inside:
         raise ValueError(f"{name} must be {allowed}; got {name}={value!r}")
-    return float(value)
+    return real
 
 
 def whole_number(name: str, value: Any, *, low: int) -> int:

@@ -20,7 +20,7 @@ from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, requ
 
 __all__ = ["SemiSupervisedBase"]
 
-INITS = ("svm", "refined", "alignment")
+INITS = ("refined", "svm", "alignment")
 LOSSES = ("hinge", "squared_hinge", "auto")
 # Attributes of the size of the training set; a pickle leaves them out.
 TRAINING_ROWS = ("transduction_", "labelings_", "_fits")
@@ -47,9 +47,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
 
     def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = check_matrix(self, X, reset=True)
         partial = normalize_partial_labels(y, self.unlabeled)
         check_consistent_length(X, partial.codes)
@@ -63,22 +61,16 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
             )
         return X, partial
 
-    def _prices(
-        self, X: Matrix, partial: PartialLabels, sample_weight: Any, C_unlabeled: float
-    ) -> FloatArray:
+    def _prices(self, X: Matrix, partial: PartialLabels, sample_weight: Any, C_unlabeled: float) -> FloatArray:
         """C of every row."""
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         C = np.where(partial.labeled, float(self.C), C_unlabeled) * weight
         if self.class_weight is not None:
             known = partial.codes[partial.labeled]
-            by_class = compute_class_weight(
-                self.class_weight, classes=partial.classes, y=partial.classes[known]
-            )
+            by_class = compute_class_weight(self.class_weight, classes=partial.classes, y=partial.classes[known])
             C[partial.labeled] *= by_class[known]
         if not np.any(C[partial.labeled] > 0):
-            raise ValueError(
-                "sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from"
-            )
+            raise ValueError("sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from")
         return C
 
     def _problems(self, partial: PartialLabels, held_out: BoolArray | None = None) -> list[Problem]:
@@ -107,9 +99,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
         if isinstance(self.balance, dict):
             missing = [c for c in classes if c not in self.balance]
             if missing:
-                raise ValueError(
-                    f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}"
-                )
+                raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}")
             return self.balance[classes[k]]
         if self.balance is None or isinstance(self.balance, str):
             return self.balance
@@ -158,9 +148,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
         self.objective_ = figures([r.objective for r in results])
         self.gap_ = figures([r.gap for r in results])
         self.oracle_violation_ = figures([r.violation for r in results])
-        self.refined_objective_ = (
-            figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
-        )
+        self.refined_objective_ = figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
         self.history_ = per_problem([list(r.history) for r in results])
         self.n_iter_ = max(len(r.history) for r in results)
         self.status_ = per_problem([str(r.status) for r in results])
@@ -216,8 +204,6 @@ def _check_balance(balance: Any) -> Any:
             raise ValueError(f"balance must be {ways}; got balance={balance!r}")
         low, high = (number("balance", share, low=0.0, high=1.0) for share in balance)
         if low > high:
-            raise ValueError(
-                f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first"
-            )
+            raise ValueError(f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first")
         return low, high
     return number("balance", balance, low=0.0, high=1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from joblib import Parallel, delayed
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.cutting_plane import cutting_plane
-from wellsvm.engine.refine import alternate, best_alternation
+from wellsvm.engine.refine import alternate
 from wellsvm.engine.report import History, Result
 from wellsvm.engine.separation import ORACLES
 from wellsvm.engine.svm import LabeledSVM, fit_svm
@@ -28,7 +29,7 @@ class Settings:
     """How to solve; all that does not depend on the data."""
 
     loss: str = "hinge"
-    init: str = "svm"
+    init: str = "refined"
     oracle: str = "paper"
     refine: bool = True
     tol: float = 1e-3
@@ -51,14 +52,9 @@ class BinaryFit:
             return self.refined.descent, self.refined.master.mu
         return self.result.descent, self.result.mu
 
-    @property
-    def alpha(self) -> FloatArray:
-        """Dual variables of the relaxation."""
-        return self.result.descent.alpha
-
     def scores(self) -> FloatArray:
         """f of every training row."""
-        return self.refined.scores() if self.refined else self.result.descent.scores(self.result.mu)
+        return self.refined.scores() if self.refined else self.result.scores()
 
 
 class Problem(NamedTuple):
@@ -100,15 +96,16 @@ def fit_path(
         One per problem, for each vector of prices.
     """
     generators = [np.random.default_rng([seed, k]) for k in range(len(problems))]
-    fits = list(warm or [])
-    if [fit.y.size for fit in fits] != [problem.labels.n_rows for problem in problems]:
-        fits = [None] * len(problems)
+    last: Sequence[BinaryFit | None] = warm or []
+    if [fit.y.size for fit in warm or []] != [problem.labels.n_rows for problem in problems]:
+        last = [None] * len(problems)
     for C in prices:
         fits = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(fit_binary)(geometry, problem, C, settings, rng, last)
-            for problem, rng, last in zip(problems, generators, fits)
+            delayed(fit_binary)(geometry, problem, C, settings, rng, before)
+            for problem, rng, before in zip(problems, generators, last)
         )
         yield fits
+        last = fits
 
 
 def fit_binary(
@@ -120,60 +117,55 @@ def fit_binary(
     warm: BinaryFit | None = None,
 ) -> BinaryFit:
     """Fit one two-class problem; the labels and dual variables of ``warm`` are further starts."""
-    labels, title, init = problem
+    labels = problem.labels
     losses = Losses.of(settings.loss, C)
-    solve = {"tol": settings.tol, "rng": rng}
-    labeled = np.flatnonzero(labels.y_known)
-    supervised = fit_svm(geometry, labels, losses, labels.y_known, rows=labeled, **solve)
-    start_scores = supervised.scores()
+    solve = partial(fit_svm, geometry, labels, losses, tol=settings.tol, rng=rng)
+    supervised = solve(labels.y_known, rows=np.flatnonzero(labels.y_known))
+    reached = []  # labelings that refinement found; the best is kept
+    if settings.refine or settings.init == "refined":
+        reached.append(alternate(solve, labels, supervised.scores(), supervised.alpha))
 
-    descent = geometry.descent(labels, losses, supervised.descent.alpha if warm is None else warm.alpha)
-    if init is None:
-        init = _first_labels(geometry, labels, losses, settings, supervised, rng)
-    elif not labels.contains(init):  # a fold has another balance than the whole
-        init = labels.linear_oracle(init.astype(np.float64))
-    starts = [init]
-    if warm is not None:
-        starts += [y for y in warm.result.labels if labels.contains(y)]
+    if problem.init is not None:
+        first = _made_feasible(labels, problem.init)
+    elif settings.init == "refined":
+        first = reached[0].y
+    elif settings.init == "alignment":
+        first = _best_aligned(geometry, labels, rng)
+    else:
+        first = labels.linear_oracle(supervised.scores())
+    starts = [first] if warm is None else [first, *(y for y in warm.result.labels if labels.contains(y))]
     result = cutting_plane(
-        descent,
+        geometry.descent(labels, losses, supervised.alpha if warm is None else warm.result.descent.alpha),
         _distinct(starts),
         oracle=ORACLES[settings.oracle],
         tol=settings.tol,
         max_iter=settings.max_iter,
         rng=rng,
-        history=History(settings.verbose, title),
+        history=History(settings.verbose, problem.title),
     )
-    scores = result.descent.scores(result.mu)
     if not settings.refine:
-        return BinaryFit(result, None, labels.linear_oracle(scores))
-    begin = [(start_scores, supervised.descent.alpha), (scores, result.descent.alpha)]
+        return BinaryFit(result, None, labels.linear_oracle(result.scores()))
+    reached.append(alternate(solve, labels, result.scores(), result.descent.alpha))
     if warm is not None and warm.refined is not None:
-        begin.append((warm.scores(), warm.refined.descent.alpha))
-    refined = best_alternation(geometry, labels, losses, begin, **solve)
+        reached.append(alternate(solve, labels, warm.scores(), warm.refined.alpha))
+    refined = min(reached, key=lambda svm: svm.objective)
     return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
 
 
-def _first_labels(
-    geometry: Geometry,
-    labels: BalancedLabels,
-    losses: Losses,
-    settings: Settings,
-    supervised: LabeledSVM,
-    rng: np.random.Generator,
-) -> LabelArray:
-    """The first label vector: the supervised SVM's, refined or not, or the best aligned of some random ones."""
-    if settings.init == "alignment":
-        # With all dual variables one, ||u_y||^2 = y'Ky is the alignment of y with the kernel, up to constants.
-        aligned = geometry.descent(
-            labels, losses._replace(cap=np.full(labels.n_rows, np.inf)), np.ones(labels.n_rows)
-        )
-        drawn = [aligned.candidate(labels.initial(rng)) for _ in range(ALIGNMENT_STARTS)]
-        return max(drawn, key=lambda candidate: candidate.squared_norm).y
-    if settings.init == "refined":
-        scores, alpha = supervised.scores(), supervised.descent.alpha
-        return alternate(geometry, labels, losses, scores, tol=settings.tol, rng=rng, alpha=alpha).y
-    return labels.linear_oracle(supervised.scores())
+def _made_feasible(labels: BalancedLabels, y: LabelArray) -> LabelArray:
+    """y itself, or the nearest allowed labels: a fold of cross-validation has another balance than the whole."""
+    return y if labels.contains(y) else labels.linear_oracle(y.astype(np.float64))
+
+
+def _best_aligned(geometry: Geometry, labels: BalancedLabels, rng: np.random.Generator) -> LabelArray:
+    """The random label vector best aligned with the kernel.
+
+    With all dual variables one, ``||u_y||^2 = y'Ky`` is the alignment of y with the kernel, up to constants.
+    """
+    ones = np.ones(labels.n_rows)
+    at_ones = geometry.descent(labels, Losses.of("hinge", ones), ones)
+    drawn = [at_ones.candidate(labels.initial(rng)) for _ in range(ALIGNMENT_STARTS)]
+    return max(drawn, key=lambda candidate: candidate.squared_norm).y
 
 
 def _distinct(starts: Sequence[LabelArray]) -> list[LabelArray]:

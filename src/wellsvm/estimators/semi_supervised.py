@@ -45,9 +45,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         :func:`wellsvm.partial_labels.normalize_partial_labels`.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for the labeled rows of each class.
-    init : {"svm", "refined", "alignment"} or array of shape (n_samples,), default="svm"
-        First label vector: the supervised SVM's, the same after refinement, the best of 20 random ones by kernel
-        alignment, or class labels for all rows.
+    init : {"refined", "svm", "alignment"} or array of shape (n_samples,), default="refined"
+        First label vector: the supervised SVM's predictions after refinement, without it (the paper's choice), the best
+        of 20 random ones by kernel alignment, or class labels for all rows.
     oracle : {"paper", "climb"}, default="paper"
         How the next label vector is found: by one linearisation, or by climbing from many starts.
     refine : bool, default=True
@@ -122,7 +122,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         balance="labels",
         unlabeled="auto",
         class_weight=None,
-        init="svm",
+        init="refined",
         oracle="paper",
         refine=True,
         tol=1e-3,

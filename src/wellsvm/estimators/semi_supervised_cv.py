@@ -89,7 +89,7 @@ max_iter, random_state, n_jobs, verbose
         balance="labels",
         unlabeled="auto",
         class_weight=None,
-        init="svm",
+        init="refined",
         oracle="paper",
         refine=True,
         tol=1e-3,
@@ -158,10 +158,7 @@ max_iter, random_state, n_jobs, verbose
                 seed=seed,
             )
             y_test = partial.classes[partial.codes[test]]
-            return [
-                scorer(_Decided.by(partial.classes, fits, test), np.zeros((test.size, 1)), y_test)
-                for fits in path
-            ]
+            return [scorer(_Decided.by(partial.classes, fits, test), np.zeros((test.size, 1)), y_test) for fits in path]
 
         folds = [test for _, test in SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes)]
         scores = []
@@ -185,12 +182,8 @@ max_iter, random_state, n_jobs, verbose
         if self.gammas is None:
             return [kernel]
         if kernel.name not in ("rbf", "poly", "sigmoid"):
-            raise ValueError(
-                f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None"
-            )
-        gammas = [
-            number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", self.gammas)
-        ]
+            raise ValueError(f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None")
+        gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", self.gammas)]
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
 

@@ -39,14 +39,20 @@ class GramGeometry:
         self.diagonal: FloatArray = K.diagonal().astype(np.float64) + self.bias**2
 
     def matmat(self, coef: FloatArray) -> FloatArray:
-        """``(K + bias^2) @ coef``: only rows with a coefficient take part, in blocks that keep interrupts short."""
+        """``(K + bias^2) @ coef``, in blocks that keep interrupts short.
+
+        Where most coefficients are zero only their rows of K are read; K is symmetric, and its rows lie together.
+        """
         used = np.flatnonzero(np.any(coef != 0, axis=1))
-        part = coef[used]
-        Z = np.empty((self.n_instances, coef.shape[1]))
-        for begin, end in slices(self.n_instances, used.size * coef.shape[1]):
-            block = self.K[begin:end] if used.size == self.n_instances else self.K[begin:end, used]
-            Z[begin:end] = block @ part
-        return Z + self.bias**2 * part.sum(axis=0)
+        Z = np.zeros((self.n_instances, coef.shape[1]))
+        if 2 * used.size < self.n_instances:
+            for begin, end in slices(used.size, self.n_instances * coef.shape[1]):
+                Z += self.K[used[begin:end]].T @ coef[used[begin:end]]
+        else:
+            for begin, end in slices(self.n_instances, self.n_instances * coef.shape[1]):
+                Z[begin:end] = self.K[begin:end] @ coef
+        Z += self.bias**2 * coef.sum(axis=0)
+        return Z
 
     def descent(self, label_set: LabelSet, losses: Losses, alpha: FloatArray | None = None) -> GramDescent:
         """A coordinate descent, started at ``alpha`` (zeros if None)."""
@@ -54,17 +60,15 @@ class GramGeometry:
 
 
 class GramDescent:
-    """The state of coordinate descent: alpha, and the products ``Z[:, t] = K c_t`` when they are up to date."""
+    """The state of coordinate descent: alpha, and the products ``Z[:, t] = K c_t`` at the alpha they were last asked for."""
 
-    def __init__(
-        self, geometry: GramGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None
-    ) -> None:
+    def __init__(self, geometry: GramGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None) -> None:
         self.geometry, self.label_set, self.losses = geometry, label_set, losses
         self.alpha = np.zeros(label_set.n_rows) if alpha is None else np.minimum(alpha, losses.cap)
         self.labels: list[LabelArray] = []
-        self._set_labels([])
+        self._Z, self._alpha_of_Z = np.empty((geometry.n_instances, 0)), self.alpha.copy()
 
-    def _set_labels(self, labels: list[LabelArray], Z: FloatArray | None = None) -> None:
+    def _set_labels(self, labels: list[LabelArray], Z: FloatArray) -> None:
         self.labels = labels
         self._Z = Z
         if labels:
@@ -85,9 +89,7 @@ class GramDescent:
     def active(self, t: int) -> Candidate:
         """Look at label vector t: its product with K is at hand."""
         image = np.ascontiguousarray(self._products()[:, t])
-        return Candidate(
-            self.labels[t], float(self.label_set.spread(self.alpha, self.labels[t]) @ image), image
-        )
+        return Candidate(self.labels[t], float(self.label_set.spread(self.alpha, self.labels[t]) @ image), image)
 
     def candidate_scores(self, candidate: Candidate) -> FloatArray:
         """``K spread(alpha, y)`` of every instance."""
@@ -95,22 +97,22 @@ class GramDescent:
 
     def add(self, candidate: Candidate) -> None:
         """Take a label vector into use."""
-        Z = candidate.image[:, None]
-        if self.labels:
-            Z = np.hstack([self._products(), Z])
-        self._set_labels([*self.labels, candidate.y], Z)
+        self._set_labels([*self.labels, candidate.y], np.column_stack([self._products(), candidate.image]))
 
     def keep(self, chosen: IntArray) -> None:
         """Drop all label vectors but the chosen ones."""
         Z = np.ascontiguousarray(self._products()[:, chosen])
         self._set_labels([self.labels[t] for t in chosen], Z)
 
-    def _coefficients(self) -> FloatArray:
-        return np.stack([self.label_set.spread(self.alpha, y) for y in self.labels], axis=1)
+    def _coefficients(self, alpha: FloatArray) -> FloatArray:
+        return np.stack([self.label_set.spread(alpha, y) for y in self.labels], axis=1)
 
     def _products(self) -> FloatArray:
-        if self._Z is None:
-            self._Z = self.geometry.matmat(self._coefficients())
+        """``Z``, brought up to date: only the rows whose alpha has moved cost anything."""
+        change = self.alpha - self._alpha_of_Z
+        if self.labels and np.any(change):
+            self._Z += self.geometry.matmat(self._coefficients(change))
+        self._alpha_of_Z[:] = self.alpha
         return self._Z
 
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
@@ -118,9 +120,10 @@ class GramDescent:
         geometry, label_set, losses = self.geometry, self.label_set, self.losses
         curvature = label_set.curvature(geometry.diagonal, self.columns, mu) + losses.ridge
         margins = self.margins(mu)
-        self._Z = None
         threshold = 0.0
-        for n_epochs in range(1, EPOCHS_PER_MU + 1):
+        n_epochs = 0
+        while n_epochs < EPOCHS_PER_MU:
+            n_epochs += 1
             order = rng.permutation(rows)
             violation, loss = 0.0, 0.0
             for begin, end in slices(order.size, geometry.n_instances):
@@ -136,7 +139,7 @@ class GramDescent:
 
     def squared_norms(self) -> FloatArray:
         """``||u_t||^2`` of every label vector."""
-        return np.einsum("jt,jt->t", self._coefficients(), self._products())
+        return np.asarray(np.einsum("jt,jt->t", self._coefficients(self.alpha), self._products()))
 
     def margins(self, mu: FloatArray) -> FloatArray:
         """``sum_t mu_t psi_t(i)' u_t`` of every row."""
@@ -150,4 +153,4 @@ class GramDescent:
 
     def dual_coef(self, mu: FloatArray) -> FloatArray:
         """Coefficients of the instances in ``f = sum_t mu_t u_t``."""
-        return self._coefficients() @ mu
+        return self._coefficients(self.alpha) @ mu

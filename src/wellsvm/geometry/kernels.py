@@ -54,9 +54,7 @@ class Kernel:
         K = np.ascontiguousarray(K)
         if not np.isfinite(K.sum(dtype=np.float64)):
             bad = int(np.flatnonzero(~np.isfinite(K).all(axis=1))[0])
-            raise ValueError(
-                f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down"
-            )
+            raise ValueError(f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down")
         return K
 
 
@@ -85,7 +83,7 @@ def mean_squared_distance(X: Matrix) -> float:
     else:
         total = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
         mean = X.mean(axis=0, dtype=np.float64)
-    return max(0.0, 2.0 * (total / n - float(mean @ mean)) * n / (n - 1))
+    return float(max(0.0, 2.0 * (total / n - float(mean @ mean)) * n / (n - 1)))
 
 
 def resolve_gamma(gamma: float | str, X: Matrix) -> float:
@@ -98,7 +96,7 @@ def resolve_gamma(gamma: float | str, X: Matrix) -> float:
     if gamma == "scale":
         variance = _variance(X)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    return 1.0 / X.shape[1]
+    return 1.0 / int(X.shape[1])
 
 
 def _variance(X: Matrix) -> float:

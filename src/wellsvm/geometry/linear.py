@@ -71,9 +71,7 @@ class LinearGeometry:
 class LinearDescent:
     """The state of coordinate descent: alpha and, always in step with it, ``U[:, t] = u_t``."""
 
-    def __init__(
-        self, geometry: LinearGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None
-    ) -> None:
+    def __init__(self, geometry: LinearGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None) -> None:
         self.geometry, self.label_set, self.losses = geometry, label_set, losses
         self.alpha = np.zeros(label_set.n_rows) if alpha is None else np.minimum(alpha, losses.cap)
         self.labels: list[LabelArray] = []
@@ -138,7 +136,7 @@ class LinearDescent:
 
     def squared_norms(self) -> FloatArray:
         """``||u_t||^2`` of every label vector."""
-        return np.einsum("kt,kt->t", self.U, self.U)[: len(self.labels)]
+        return np.asarray(np.einsum("kt,kt->t", self.U, self.U)[: len(self.labels)])
 
     def margins(self, mu: FloatArray) -> FloatArray:
         """``sum_t mu_t psi_t(i)' u_t`` of every row, in blocks so that no N x T array is made."""

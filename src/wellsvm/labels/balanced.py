@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, floor
 
 import numpy as np
@@ -71,7 +72,7 @@ def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:
     if balance is None:
         return 0, n_free
     if isinstance(balance, str):
-        share = np.count_nonzero(y_known == 1) / max(1, np.count_nonzero(y_known))
+        share = int(np.count_nonzero(y_known == 1)) / max(1, int(np.count_nonzero(y_known)))
         return _whole(n_free * share, floor), _whole(n_free * share, floor)
     if isinstance(balance, tuple):
         low, high = (n_free * share for share in balance)
@@ -79,7 +80,7 @@ def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:
     return _whole(n_free * balance, floor), _whole(n_free * balance, floor)
 
 
-def _whole(count: float, rounding: type[int] | object) -> int:
+def _whole(count: float, rounding: Callable[[float], int]) -> int:
     """Round up or down, forgiving the last bits of a product such as 0.29 * 100."""
     nearest = round(count)
-    return nearest if abs(count - nearest) < 1e-9 * max(1.0, count) else int(rounding(count))  # type: ignore[operator]
+    return nearest if abs(count - nearest) < 1e-9 * max(1.0, count) else rounding(count)

@@ -173,12 +173,7 @@ def dense_rows(X: np.ndarray) -> Rows:
 def csr_rows(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> Rows:
     """Rows of a CSR matrix given by its three arrays."""
     n_rows = len(indptr) - 1
-    if (
-        indptr[0] != 0
-        or np.any(np.diff(indptr) < 0)
-        or indptr[-1] > len(indices)
-        or len(data) != len(indices)
-    ):
+    if indptr[0] != 0 or np.any(np.diff(indptr) < 0) or indptr[-1] > len(indices) or len(data) != len(indices):
         raise ValueError("indptr must rise from 0 to at most the number of stored entries")
     if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
         raise ValueError("a column index lies outside the matrix")

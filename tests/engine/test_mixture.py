@@ -1,0 +1,138 @@
+"""The level method for mu: its projection is the nearest point, its lower bound is one."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from checks import dual_value, generic_master, random_problem
+from scipy.optimize import linprog
+
+from wellsvm.engine.mixture import Mixture, _zero_sum_basis, project_below
+from wellsvm.engine.svm import fit_svm
+from wellsvm.geometry import GramGeometry
+from wellsvm.labels import BalancedLabels
+
+
+def lowest_excess(slopes, bounds):
+    """min over the simplex of ``max(slopes @ point - bounds)``: positive where no point lies below all bounds."""
+    m, T = slopes.shape
+    done = linprog(
+        np.append(np.zeros(T), 1.0),
+        A_ub=np.hstack([slopes, -np.ones((m, 1))]), b_ub=bounds,
+        A_eq=np.append(np.ones(T), 0.0)[None], b_eq=[1.0],
+        bounds=[(0, None)] * T + [(None, None)],
+    )  # fmt: skip
+    return done.fun
+
+
+def random_level(rng):
+    """A point of the simplex and a level set of it, empty about as often as not."""
+    T, m = int(rng.integers(2, 9)), int(rng.integers(1, 21))
+    scale = 10.0 ** rng.integers(-3, 4)
+    mu = rng.dirichlet(np.full(T, 0.5))
+    slopes = scale * rng.standard_normal((m, T))
+    centre = rng.dirichlet(np.full(T, 0.5))
+    bounds = slopes @ centre + scale * rng.uniform(-0.7, 0.5) * rng.random(m)
+    return mu, slopes, bounds, scale
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_projection_is_the_nearest_point_of_the_level_set_or_none(block):
+    rng = np.random.default_rng(block)
+    n_empty = 0
+    for _ in range(40):
+        mu, slopes, bounds, scale = random_level(rng)
+        excess = lowest_excess(slopes, bounds) / scale
+        if abs(excess) < 1e-6:  # too close to call for either solver
+            continue
+        point = project_below(mu, slopes, bounds)
+        if excess > 0:
+            n_empty += 1
+            assert point is None, "a point was found where there is none"
+            continue
+        assert point is not None, "an empty level set was claimed: the lower bound would be wrong"
+        assert np.all(point >= 0)
+        np.testing.assert_allclose(point.sum(), 1.0, rtol=1e-12)
+        assert np.all(slopes @ point <= bounds + 1e-8 * scale)
+        x = cp.Variable(mu.size)
+        nearest = cp.Problem(
+            cp.Minimize(cp.sum_squares(x - mu)), [x >= 0, cp.sum(x) == 1, (slopes / scale) @ x <= bounds / scale]
+        )
+        nearest.solve(solver=cp.CLARABEL)
+        np.testing.assert_allclose(point, x.value, atol=1e-5)
+    assert 5 <= n_empty <= 35, "the cases are one-sided"
+
+
+def test_a_point_below_all_bounds_stays_where_it_is():
+    mu = np.array([0.2, 0.3, 0.5])
+    point = project_below(mu, np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]), np.array([2.5, 2.0]))
+    np.testing.assert_allclose(point, mu, atol=1e-12)
+
+
+def test_a_level_that_only_a_vertex_meets_gives_the_vertex():
+    point = project_below(np.full(3, 1 / 3), np.array([[1.0, 2.0, 3.0]]), np.array([1.0 + 1e-9]))
+    np.testing.assert_allclose(point, [1.0, 0.0, 0.0], atol=1e-6)
+    assert project_below(np.full(3, 1 / 3), np.array([[1.0, 2.0, 3.0]]), np.array([0.9])) is None
+
+
+@pytest.mark.parametrize("T", range(2, 10))
+def test_the_basis_is_orthonormal_and_sums_to_zero(T):
+    basis = _zero_sum_basis(T)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(T - 1), atol=1e-14)
+    np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss):
+    rng = np.random.default_rng(seed)
+    K, label_set, losses, labels = small_master(rng, loss)
+    optimum = generic_master(K, label_set, losses, labels).value
+    T = len(labels)
+    mixture, bounds, best = Mixture(np.full(T, 1 / T)), [-np.inf], np.inf
+    for step in range(150):
+        solved, F = solve_svm(K, label_set, losses, labels, mixture.mu)
+        best = min(best, F)
+        # Any feasible alpha gives a cut, also a poor one: every third is far from the solution.
+        alpha = solved if step % 3 else np.minimum(rng.random(label_set.n_rows), losses.cap)
+        norms = np.array([(alpha * y) @ K @ (alpha * y) for y in labels])
+        mixture.add_cut(losses.dual_linear(alpha), norms)
+        mixture.step(F, 1e-9 * abs(F))
+        bounds.append(mixture.lower)
+        assert mixture.lower <= optimum * (1 + 1e-6), "the lower bound exceeds the optimum"
+        assert bounds[-1] >= bounds[-2], "the lower bound fell"
+        assert np.all(mixture.mu >= 0)
+        np.testing.assert_allclose(mixture.mu.sum(), 1.0, rtol=1e-12)
+    assert best <= optimum * (1 + 1e-3)
+    assert mixture.lower >= optimum * (1 - 1e-3)
+
+
+def test_a_wrong_upper_bound_cannot_make_the_lower_bound_wrong():
+    # solve_master passes an estimate of the upper bound; an estimate that is too low must do no harm.
+    rng = np.random.default_rng(0)
+    K, label_set, losses, labels = small_master(rng, "hinge")
+    optimum = generic_master(K, label_set, losses, labels).value
+    mixture = Mixture(np.full(len(labels), 1 / len(labels)))
+    for _ in range(40):
+        alpha, F = solve_svm(K, label_set, losses, labels, mixture.mu)
+        mixture.add_cut(losses.dual_linear(alpha), np.array([(alpha * y) @ K @ (alpha * y) for y in labels]))
+        mixture.step(0.9 * F, 1e-9)
+        assert mixture.lower <= optimum * (1 + 1e-6)
+
+
+def small_master(rng, loss):
+    problem = random_problem(rng, "gram", loss)
+    every = problem.labels()
+    chosen = rng.permutation(len(every))[: int(rng.integers(2, 6))]
+    return problem.K, problem.label_set, problem.losses, [every[k] for k in chosen]
+
+
+def solve_svm(K, label_set, losses, labels, mu):
+    """alpha and F(mu) of the SVM whose kernel is ``sum_t mu_t K * y_t y_t'``, as one labelling of all +1."""
+    mixed = np.ascontiguousarray(sum(m * K * np.outer(y, y) for m, y in zip(mu, labels)))
+    ones = np.ones(label_set.n_rows, np.int8)
+    svm = fit_svm(GramGeometry(mixed), BalancedLabels(ones, 0), losses, ones, tol=1e-8, rng=np.random.default_rng(0))
+    alpha = svm.descent.alpha
+    np.testing.assert_allclose(dual_value(K, label_set, losses, alpha, labels, mu), svm.objective, rtol=1e-6)
+    return alpha, svm.objective
