@@ -177,13 +177,13 @@ template <class Real> struct Gram {
                    In1<std::int64_t> order) const {
         const std::size_t n = n_instances;
         require(pattern_of.shape(0) == n && row_of.shape(0) == n, "pattern_of and row_of need one entry per instance");
-        require(patterns.shape(1) == mu.shape(0), "patterns and mu must have the same width");
+        require(patterns.shape(0) == mu.shape(0), "patterns must have one row per entry of mu");
         require(margins.shape(0) == alpha.shape(0), "margins and alpha must have one entry per row");
         const DualRows dual = dual_rows(starts, cap, ridge, curvature, alpha, n);
         const LabelPatterns labels = {pattern_of.data(), patterns.data(), mu.data(),
-                                      static_cast<std::int64_t>(patterns.shape(0)),
-                                      static_cast<std::int64_t>(patterns.shape(1))};
-        std::vector<double> mixed(patterns.shape(0));
+                                      static_cast<std::int64_t>(patterns.shape(1)),
+                                      static_cast<std::int64_t>(patterns.shape(0))};
+        std::vector<double> mixed(patterns.shape(1));
         double *const values = margins.data();
         const std::int64_t *const rows = row_of.data(), *const visited = order.data();
         const std::int64_t n_order = order.shape(0);

@@ -9,7 +9,7 @@ template <class Real>
 SliceReport descend_gram(const Real *K, std::int64_t n_instances, const std::int64_t *row_of, const DualRows &dual,
                          const LabelPatterns &labels, double *margins, double *mixed, double bias, double threshold,
                          const std::int64_t *order, std::int64_t n_order) {
-    const std::int64_t w = labels.width;
+    const std::int64_t w = labels.width, P = labels.n_patterns;
     const double offset = bias * bias;
     SliceReport report = {0.0, 0.0, 0};
     for (std::int64_t n = 0; n < n_order; ++n) {
@@ -23,13 +23,16 @@ SliceReport descend_gram(const Real *K, std::int64_t n_instances, const std::int
         ++report.n_changed;
         const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;
         for (std::int64_t j = first; j < last; ++j) {
-            const std::int8_t *y = labels.patterns + labels.pattern_of[j] * w;
-            if (dual.starts && !any_label<0>(y, w)) continue;
-            for (std::int64_t p = 0; p < labels.n_patterns; ++p) {
-                double m = 0.0;
-                for (std::int64_t t = 0; t < w; ++t) m += labels.mu[t] * y[t] * labels.patterns[p * w + t];
-                mixed[p] = change * m;
+            const std::int8_t *y = labels.patterns + labels.pattern_of[j];
+            bool labeled = false;
+            for (std::int64_t p = 0; p < P; ++p) mixed[p] = 0.0;
+            for (std::int64_t t = 0; t < w; ++t) { // patterns lie side by side: each t is one vector operation
+                const double step = change * labels.mu[t] * y[t * P];
+                labeled |= y[t * P] != 0;
+                if (step == 0.0) continue;
+                for (std::int64_t p = 0; p < P; ++p) mixed[p] += step * labels.patterns[t * P + p];
             }
+            if (!labeled) continue;
             const Real *k = K + j * n_instances;
             if (dual.starts) {
                 for (std::int64_t l = 0; l < n_instances; ++l)

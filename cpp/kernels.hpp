@@ -22,7 +22,7 @@ template <class Rows> struct LinearKernels {
 // Label columns of the Gram kernel: instances that carry the same labels in all T vectors share a pattern.
 struct LabelPatterns {
     const std::int32_t *pattern_of; // per instance
-    const std::int8_t *patterns;    // n_patterns x width
+    const std::int8_t *patterns;    // width x n_patterns
     const double *mu;
     std::int64_t n_patterns, width;
 };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from checks import enumerate_labels, mixed_integer_optimum, random_problem, relaxation_optimum
+from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm.engine.cutting_plane import cutting_plane
 from wellsvm.engine.refine import MAX_ROUNDS, alternate
@@ -27,6 +28,15 @@ def largest_norm(problem, alpha):
     """max over B of ``||sum_i alpha_i psi_y(i)||^2``, by enumeration."""
     spreads = np.stack(problem.labels()) * alpha
     return np.einsum("tj,jk,tk->t", spreads, problem.K, spreads).max()
+
+
+def long_runs(kind, loss):
+    """Problems that need four label vectors or more, and their runs."""
+    for seed in range(50):
+        problem = random_problem(np.random.default_rng(seed), kind, loss)
+        result = run(problem)
+        if len(result.history) >= 4:
+            yield problem, result
 
 
 # The run
@@ -80,30 +90,24 @@ def test_with_all_labels_known_the_first_svm_is_the_answer(kind):
 
 @pytest.mark.parametrize("kind, loss", CASES)
 def test_the_limit_on_label_vectors_is_kept_and_told(kind, loss):
-    for seed in range(20):
-        problem = random_problem(np.random.default_rng(seed), kind, loss)
-        full = run(problem)
-        if len(full.history) < 4:
-            continue
-        short = run(problem, max_iter=2)
-        assert short.status is Status.MAX_ITER
-        assert not short.status.converged
-        assert len(short.history) == 2
-        with pytest.warns(UserWarning, match="max_iter reached"):
-            short.warn_unless_converged()
-        return
-    pytest.fail("no problem needed four label vectors")
+    problem, _ = next(long_runs(kind, loss))
+    short = run(problem, max_iter=2)
+    assert short.status is Status.MAX_ITER
+    assert not short.status.converged
+    assert len(short.history) == 2
+    with pytest.warns(ConvergenceWarning, match="max_iter reached"):
+        short.warn_unless_converged()
 
 
 def test_a_callback_sees_every_record_and_can_stop_the_run():
-    problem = random_problem(np.random.default_rng(4), "gram", "squared_hinge")
+    problem, full = next(long_runs("gram", "squared_hinge"))
     seen = []
-    full = run(problem, callback=seen.append)
-    assert seen == list(full.history)
-    assert len(seen) > 2
-    stopped = run(problem, callback=lambda record: len(record.__dict__) > 0)
+    again = run(problem, callback=seen.append)
+    assert seen == list(again.history)
+    assert [r.objective for r in seen] == [r.objective for r in full.history]
+    stopped = run(problem, callback=lambda record: record.labelings == 2)
     assert stopped.status is Status.STOPPED
-    assert len(stopped.history) == 1
+    assert len(stopped.history) == 2
 
 
 @pytest.mark.parametrize("oracle", ["paper", "climb"])

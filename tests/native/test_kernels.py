@@ -102,7 +102,7 @@ def run_gram(K, module, *, width, bias, loss, several, threshold=0.0, seed=0):
     norms = K.diagonal().astype(np.float64) + bias**2
     cap, ridge, curvature, alpha = make_dual(rng, loss, n_rows, safe_curvature(norms, labels, starts))
     patterns, pattern_of = np.unique(labels, axis=0, return_inverse=True)
-    patterns, pattern_of = np.ascontiguousarray(patterns), pattern_of.ravel().astype(np.int32)
+    patterns, pattern_of = np.ascontiguousarray(patterns.T), pattern_of.ravel().astype(np.int32)
     margins, reports = np.zeros(n_rows), []
     for _ in range(N_EPOCHS):
         order = rng.permutation(n_rows)
@@ -333,7 +333,7 @@ def test_an_empty_gram_is_fine():
     gram = make_gram(np.zeros((0, 0)), module=native)
     none, rows = np.zeros(0), np.zeros(0, np.int64)
     report = gram.descend(
-        None, rows, none, none, none, none.copy(), np.zeros(0, np.int32), np.ones((1, 2), np.int8), np.ones(2) / 2,
+        None, rows, none, none, none, none.copy(), np.zeros(0, np.int32), np.ones((2, 1), np.int8), np.ones(2) / 2,
         none.copy(), 0.0, 0.0, rows,
     )  # fmt: skip
     assert report == (0.0, 0.0, 0)

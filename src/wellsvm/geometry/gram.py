@@ -60,7 +60,7 @@ class GramGeometry:
 
 
 class GramDescent:
-    """The state of coordinate descent: alpha, and the products ``Z[:, t] = K c_t`` at the alpha they were last asked for."""
+    """The state of coordinate descent: alpha, and the products ``Z[:, t] = K c_t`` at the alpha last asked for."""
 
     def __init__(self, geometry: GramGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None) -> None:
         self.geometry, self.label_set, self.losses = geometry, label_set, losses
@@ -77,7 +77,7 @@ class GramDescent:
             # each as one opaque item, which is far faster than by column.
             items = self.columns.view(np.dtype((np.void, self.columns.shape[1]))).ravel()
             _, first, pattern_of = np.unique(items, return_index=True, return_inverse=True)
-            self.patterns = np.ascontiguousarray(self.columns[first])
+            self.patterns = np.ascontiguousarray(self.columns[first].T)
             self.pattern_of = pattern_of.ravel().astype(np.int32)
 
     def candidate(self, y: LabelArray) -> Candidate:

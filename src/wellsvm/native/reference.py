@@ -155,7 +155,7 @@ class Gram:
 
         def move(i: int, change: float) -> None:
             for j in _instances(starts, i):
-                mixed = patterns @ (mu * patterns[pattern_of[j]])
+                mixed = (mu * patterns[:, pattern_of[j]]) @ patterns
                 moved = change * (self.K[j].astype(np.float64) + bias * bias) * mixed[pattern_of]
                 if starts is None:
                     margins[:] += moved
