@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from checks import enumerate_labels, mixed_integer_optimum, random_problem, relaxation_optimum
 from sklearn.exceptions import ConvergenceWarning
 
+from checks import enumerate_labels, mixed_integer_optimum, random_problem, relaxation_optimum
 from wellsvm.engine.cutting_plane import cutting_plane
 from wellsvm.engine.refine import MAX_ROUNDS, alternate
 from wellsvm.engine.report import Status
@@ -57,8 +59,8 @@ def test_a_result_is_consistent_with_itself(seed, kind, loss, oracle):
     assert (last.objective, last.gap, last.violation) == (result.objective, result.gap, result.violation)
     assert result.gap <= 1.001e-3 * result.objective
     assert last.labelings == len(result.labels)
-    assert all(left.epochs < right.epochs for left, right in zip(result.history, result.history[1:]))
-    assert all(left.seconds <= right.seconds for left, right in zip(result.history, result.history[1:]))
+    assert all(left.epochs < right.epochs for left, right in pairwise(result.history))
+    assert all(left.seconds <= right.seconds for left, right in pairwise(result.history))
 
 
 @pytest.mark.parametrize("oracle", ["paper", "climb"])
@@ -193,7 +195,7 @@ def test_refinement_ends_in_B_between_the_best_labelling_and_its_start(seed, kin
         svm = alternate(solve, label_set, scores, np.zeros(label_set.n_rows))
         assert label_set.contains(svm.y)
         assert svm.objective == seen[-1]
-        assert all(after <= before * (1 + 1e-5) for before, after in zip(seen, seen[1:])), "a round raised the objective"
+        assert all(after <= before * (1 + 1e-5) for before, after in pairwise(seen)), "a round raised the objective"
         assert svm.objective >= best * (1 - 1e-5)
         if len(seen) < MAX_ROUNDS:
             np.testing.assert_array_equal(label_set.linear_oracle(svm.scores()), svm.y)

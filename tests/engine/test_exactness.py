@@ -1,16 +1,18 @@
 """Exactness on problems small enough to enumerate B: the engine against a generic convex solver.
 
-The campaign: N_BLOCKS x BLOCK random semi-supervised problems of 8 to 12 rows with 2 to 4 known labels, in turn linear and
-kernel, hinge and squared hinge, with and without bias, every kind of balance. Each claim carries its tolerance.
+The campaign: N_BLOCKS x BLOCK random semi-supervised problems of 8 to 12 rows with 2 to 4 known labels, in turn linear
+and kernel, hinge and squared hinge, with and without bias, every kind of balance. Each claim carries its tolerance.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+
 from checks import (
     Problem,
     generic_master,
@@ -19,7 +21,6 @@ from checks import (
     relaxation_optimum,
     sdp_relaxation,
 )
-
 from wellsvm.engine.cutting_plane import cutting_plane
 from wellsvm.engine.master import solve_master
 from wellsvm.engine.report import Result
@@ -101,7 +102,7 @@ class TestCampaign:
         steps = 0
         for name, _, results, _ in campaign(block):
             for oracle, result in results.items():
-                for before, after in zip(result.history, result.history[1:]):
+                for before, after in pairwise(result.history):
                     steps += 1
                     allowed = after.gap + TOL * abs(before.objective)
                     assert after.objective <= before.objective + allowed, f"{name}, {oracle}"

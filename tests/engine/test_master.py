@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from checks import KeyInstances, dense_loss, dual_value, generic_master, random_kernel, random_problem
 from sklearn.svm import LinearSVC
 
+from checks import KeyInstances, dense_loss, dual_value, generic_master, random_kernel, random_problem
 from wellsvm.engine.master import solve_master
 from wellsvm.engine.svm import fit_svm
 from wellsvm.geometry import GramGeometry, LinearGeometry
@@ -56,9 +56,7 @@ def test_the_upper_bound_is_the_primal_at_the_returned_mu(kind, loss):
     margins = sum(m * y * (K @ (alpha * y)) for m, y in zip(master.mu, labels))
     norms = np.array([(alpha * y) @ K @ (alpha * y) for y in labels])
     np.testing.assert_allclose(master.squared_norms, norms, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(
-        master.upper, 0.5 * master.mu @ norms + dense_loss(problem.losses, margins), rtol=1e-9
-    )
+    np.testing.assert_allclose(master.upper, 0.5 * master.mu @ norms + dense_loss(problem.losses, margins), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind, loss", CASES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from checks import dual_value, generic_master, random_problem
 from scipy.optimize import linprog
 
+from checks import dual_value, generic_master, random_problem
 from wellsvm.engine.mixture import Mixture, _zero_sum_basis, project_below
 from wellsvm.engine.svm import fit_svm
 from wellsvm.geometry import GramGeometry
@@ -91,6 +91,7 @@ def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss
     optimum = generic_master(K, label_set, losses, labels).value
     T = len(labels)
     mixture, bounds, best = Mixture(np.full(T, 1 / T)), [-np.inf], np.inf
+    offsets, slopes = [], []
     for step in range(150):
         solved, F = solve_svm(K, label_set, losses, labels, mixture.mu)
         best = min(best, F)
@@ -98,8 +99,12 @@ def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss
         alpha = solved if step % 3 else np.minimum(rng.random(label_set.n_rows), losses.cap)
         norms = np.array([(alpha * y) @ K @ (alpha * y) for y in labels])
         mixture.add_cut(losses.dual_linear(alpha), norms)
+        offsets.append(losses.dual_linear(alpha))
+        slopes.append(-0.5 * norms)
         mixture.step(F, 1e-9 * abs(F))
         bounds.append(mixture.lower)
+        proven = lowest_excess(np.array(slopes), -np.array(offsets))  # what all cuts so far prove
+        assert mixture.lower <= proven + 1e-7 * abs(proven), "the lower bound exceeds what the cuts prove"
         assert mixture.lower <= optimum * (1 + 1e-6), "the lower bound exceeds the optimum"
         assert bounds[-1] >= bounds[-2], "the lower bound fell"
         assert np.all(mixture.mu >= 0)

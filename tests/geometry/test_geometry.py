@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from checks import KeyInstances, check_geometry
 from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 
+from checks import KeyInstances, check_geometry
 from wellsvm.geometry import GramGeometry, LinearGeometry
 from wellsvm.geometry.base import Losses
 from wellsvm.geometry.kernels import Kernel, mean_squared_distance, resolve_gamma

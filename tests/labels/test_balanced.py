@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from checks import KeyInstances, check_label_set, enumerate_labels
 
+from checks import KeyInstances, check_label_set, enumerate_labels
 from wellsvm.labels import BalancedLabels
 from wellsvm.labels.balanced import positive_bounds
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -107,23 +108,11 @@ def run_gram(K, module, *, width, bias, loss, several, threshold=0.0, seed=0):
     for _ in range(N_EPOCHS):
         order = rng.permutation(n_rows)
         for part in np.array_split(order, 2):
-            reports.append(
-                gram.descend(
-                    starts,
-                    owners(starts),
-                    cap,
-                    ridge,
-                    curvature,
-                    alpha,
-                    pattern_of,
-                    patterns,
-                    mu,
-                    margins,
-                    bias,
-                    threshold,
-                    part,
-                )  # fmt: skip
-            )
+            report = gram.descend(
+                starts, owners(starts), cap, ridge, curvature, alpha, pattern_of, patterns, mu, margins,
+                bias, threshold, part,
+            )  # fmt: skip
+            reports.append(report)
     return {"alpha": alpha, "margins": margins, **summary(reports)}
 
 
@@ -459,7 +448,7 @@ def test_slices_cover_all_rows_once_and_keep_calls_short():
     pieces = list(slices(1_000_000, 1000.0))
     assert pieces[0][0] == 0
     assert pieces[-1][1] == 1_000_000
-    assert all(left[1] == right[0] for left, right in zip(pieces, pieces[1:]))
+    assert all(left[1] == right[0] for left, right in pairwise(pieces))
     assert max(end - begin for begin, end in pieces) * 1000 <= 20_000_000
     assert list(slices(3, 1e12)) == [(0, 1), (1, 2), (2, 3)]  # a row is never cut
     assert list(slices(0, 1.0)) == []

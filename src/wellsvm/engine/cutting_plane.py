@@ -22,10 +22,9 @@ from wellsvm.geometry.base import Descent
 
 __all__ = ["cutting_plane"]
 
-# A master need not be solved better than the next label vector will change it: its tolerance is this share of the last
-# relative violation, but never above the first one's nor below tol.
-INEXACT, ROUGH = 0.1, 0.01
-ROUGH_EPOCHS, MAX_EPOCHS = 50, 1000
+# On the way the master is solved to ROUGH * tol, within a budget of epochs; a label vector that lowers the objective by
+# less than twice that is the last (second rule of Algorithm 1). The last master is solved to tol.
+ROUGH, ROUGH_EPOCHS, MAX_EPOCHS = 5.0, 50, 1000
 
 
 def cutting_plane(
@@ -48,41 +47,40 @@ def cutting_plane(
     for y in start:
         descent.add(descent.candidate(y))
     mu = np.full(len(start), 1 / len(start))
-    began, n_epochs, objective, master_tol = perf_counter(), 0, np.inf, max(tol, ROUGH)
+    began, n_epochs, objective = perf_counter(), 0, np.inf
+    status: Status | None = None
 
     while True:
-        budget = MAX_EPOCHS if master_tol <= tol else ROUGH_EPOCHS
+        master_tol, budget = (ROUGH * tol, ROUGH_EPOCHS) if status is None else (tol, MAX_EPOCHS)
         master = solve_master(descent, mu, rows, rng, master_tol, budget)  # step 4
-        n_epochs += master.n_epochs
         candidate = oracle(descent, master.squared_norms, rng)  # step 5
-        violation = 0.5 * (candidate.squared_norm - master.squared_norms.max())
-        scale = tol * abs(master.upper)
-        small_decrease = objective - master.upper <= scale
-        if (violation <= scale or small_decrease) and master_tol > tol:
-            master_tol, mu = tol, master.mu  # about to stop on a rough master: solve it well and look again
-            continue
-
-        history.add(Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began))
-        status = _stopping_rule(
-            violation <= scale, small_decrease, master.gap > 1.001 * scale, len(history) >= max_iter
-        )
-        if callback is not None and callback(history[-1]):
-            status = Status.STOPPED
+        n_epochs += master.n_epochs
+        violation = 0.5 * (candidate.squared_norm - float(master.squared_norms.max()))
+        record = Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began)
         if status is not None:
+            history.replace_last(record)
+            if status.converged and master.gap > 1.001 * tol * abs(master.upper):
+                status = Status.MASTER_NOT_SOLVED
             return Result(descent, master.mu, master.upper, master.gap, violation, history, status, tol)
 
-        objective = master.upper
-        master_tol = max(tol, min(ROUGH, INEXACT * violation / abs(master.upper)))
-        mu = _drop_unused(descent, master.mu, 0.1 * tol)
-        descent.add(candidate)  # step 3
-        mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
+        history.add(record)
+        status = _stopping_rule(record, objective, tol, len(history) >= max_iter)
+        if callback is not None and callback(record):
+            status = Status.STOPPED
+        objective, mu = master.upper, master.mu
+        if status is None:
+            mu = _drop_unused(descent, mu, 0.1 * tol)
+            descent.add(candidate)  # step 3
+            mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
 
 
-def _stopping_rule(none_violated: bool, small_decrease: bool, rough: bool, at_limit: bool) -> Status | None:
-    if none_violated or small_decrease:
-        if rough:
-            return Status.MASTER_NOT_SOLVED
-        return Status.NO_VIOLATED_LABEL if none_violated else Status.SMALL_DECREASE
+def _stopping_rule(record: Record, objective: float, tol: float, at_limit: bool) -> Status | None:
+    """The two rules of Algorithm 1, relative to the objective, and the limit."""
+    scale = abs(record.objective)
+    if record.violation <= tol * scale:
+        return Status.NO_VIOLATED_LABEL
+    if objective - record.objective <= 2 * ROUGH * tol * scale:
+        return Status.SMALL_DECREASE
     return Status.MAX_ITER if at_limit else None
 
 

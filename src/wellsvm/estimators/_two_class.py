@@ -116,7 +116,7 @@ def fit_binary(
     rng: np.random.Generator,
     warm: BinaryFit | None = None,
 ) -> BinaryFit:
-    """Fit one two-class problem; the labels and dual variables of ``warm`` are further starts."""
+    """Fit one two-class problem; the labelling that ``warm`` settled on and its dual variables are further starts."""
     labels = problem.labels
     losses = Losses.of(settings.loss, C)
     solve = partial(fit_svm, geometry, labels, losses, tol=settings.tol, rng=rng)
@@ -133,7 +133,9 @@ def fit_binary(
         first = _best_aligned(geometry, labels, rng)
     else:
         first = labels.linear_oracle(supervised.scores())
-    starts = [first] if warm is None else [first, *(y for y in warm.result.labels if labels.contains(y))]
+    starts = [first]
+    if warm is not None and labels.contains(warm.y):
+        starts.append(warm.y)
     result = cutting_plane(
         geometry.descent(labels, losses, supervised.alpha if warm is None else warm.result.descent.alpha),
         _distinct(starts),
