@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from wellsvm._typing import Matrix
+from wellsvm.native import slices
 
 __all__ = ["KERNELS", "Kernel", "mean_squared_distance", "resolve_gamma"]
 
@@ -45,13 +45,22 @@ class Kernel:
         return np.asarray(K)
 
     def gram(self, X: Matrix) -> np.ndarray:
-        """The kernel matrix of the rows of X, checked to be finite; refused before memory is taken if too large."""
-        if self.name != "precomputed":
-            _require_memory(X.shape[0], 4 if X.dtype == np.float32 else 8)
-        K = self.between(X, X)
-        if K.dtype not in (np.float32, np.float64):
-            K = K.astype(np.float64)
-        K = np.ascontiguousarray(K)
+        """The kernel matrix of the rows of X, finite; refused before memory is taken if it cannot fit.
+
+        scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole.
+        """
+        n = X.shape[0]
+        if self.name == "precomputed" or callable(self.name):
+            K = self.between(X, X)
+            if K.dtype not in (np.float32, np.float64):
+                K = K.astype(np.float64)
+            K = np.ascontiguousarray(K)
+        else:
+            dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+            _require_memory(n, dtype.itemsize)
+            K = np.empty((n, n), dtype)
+            for begin, end in slices(n, n * max(1, X.shape[1])):
+                K[begin:end] = self.between(X[begin:end], X)
         if not np.isfinite(K.sum(dtype=np.float64)):
             bad = int(np.flatnonzero(~np.isfinite(K).all(axis=1))[0])
             raise ValueError(f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down")
@@ -59,17 +68,22 @@ class Kernel:
 
 
 def _require_memory(n_rows: int, itemsize: int) -> None:
-    needed = itemsize * n_rows**2
-    try:
-        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):  # not told on this platform
-        return
-    # Pages of the file cache count as taken in this figure but can be had: allow twice.
-    if needed > 2 * available:
+    needed, available = itemsize * n_rows**2, _available_memory()
+    if available is not None and needed > available:
         raise MemoryError(
             f"the kernel matrix of {n_rows} rows needs {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
             "free; use kernel='linear', or sklearn.kernel_approximation.Nystroem before it, or fewer unlabeled rows"
         )
+
+
+def _available_memory() -> int | None:
+    """Bytes that can be had without swapping, as the Linux kernel estimates them; None where it is not told."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+    return kib * 1024
 
 
 def mean_squared_distance(X: Matrix) -> float:
