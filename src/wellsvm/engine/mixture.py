@@ -11,6 +11,8 @@ Nemirovskii, Nesterov 1995). F has kinks where a weight vanishes: quasi-Newton s
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.optimize import nnls
 
@@ -90,6 +92,7 @@ def project_below(mu: FloatArray, slopes: FloatArray, bounds: FloatArray) -> Flo
     return np.asarray(point / point.sum())
 
 
+@cache
 def _zero_sum_basis(T: int) -> FloatArray:
     """Orthonormal columns spanning the vectors of length T whose entries sum to zero (Helmert's)."""
     basis = np.triu(np.ones((T, T - 1)))

@@ -121,8 +121,8 @@ class GramDescent:
         curvature = label_set.curvature(geometry.diagonal, self.columns, mu) + losses.ridge
         margins = self.margins(mu)
         threshold = 0.0
-        n_epochs = 0
-        while n_epochs < EPOCHS_PER_MU:
+        n_epochs, violation = 0, np.inf
+        while n_epochs < EPOCHS_PER_MU and violation > goal:
             n_epochs += 1
             order = rng.permutation(rows)
             violation, loss = 0.0, 0.0
@@ -133,8 +133,6 @@ class GramDescent:
                 )  # fmt: skip
                 violation, loss = max(violation, worst), loss + total
             threshold = PATIENCE * violation
-            if violation <= goal:
-                break
         return Sweep(violation, loss, n_epochs)
 
     def squared_norms(self) -> FloatArray:

@@ -17,6 +17,10 @@ from wellsvm.native import make_rows, slices
 __all__ = ["LinearDescent", "LinearGeometry"]
 
 
+# Epochs made before mu is looked at again: about as many as cost this many multiply-adds, at most ten.
+CHEAP_EPOCHS, MOST_EPOCHS = 300_000, 10
+
+
 def padded_width(n_labels: int) -> int:
     """Columns of U and of the labels: a power of two up to 16 (these have compiled loops), then multiples of 8."""
     return 1 << (n_labels - 1).bit_length() if n_labels <= 16 else -(-n_labels // 8) * 8
@@ -120,19 +124,28 @@ class LinearDescent:
         return padded
 
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
-        """One epoch over ``rows`` in random order: U does not depend on mu, so mu may change after each."""
+        """Epochs over ``rows`` in random order until the violation is at most ``goal``.
+
+        U does not depend on mu, so mu may change after each epoch; only where an epoch costs less than the looking at
+        mu that follows it, several are made.
+        """
         mu = self._padded(mu)
         geometry, label_set = self.geometry, self.label_set
         curvature = label_set.curvature(geometry.diagonal, self.columns, mu) + self.losses.ridge
-        order = rng.permutation(rows)
-        violation, loss = 0.0, 0.0
-        for begin, end in slices(order.size, geometry.entries_per_row * mu.size):
-            worst, total, _ = geometry.rows.descend(
-                label_set.starts, self.losses.cap, self.losses.ridge, curvature, self.alpha,
-                self.columns, mu, self.U, geometry.bias, order[begin:end],
-            )  # fmt: skip
-            violation, loss = max(violation, worst), loss + total
-        return Sweep(violation, loss, 1)
+        work = geometry.entries_per_row * mu.size
+        most = 1 + int(CHEAP_EPOCHS / (1 + rows.size * work))
+        n_epochs, violation = 0, np.inf
+        while n_epochs < min(most, MOST_EPOCHS) and violation > goal:
+            n_epochs += 1
+            order = rng.permutation(rows)
+            violation, loss = 0.0, 0.0
+            for begin, end in slices(order.size, work):
+                worst, total, _ = geometry.rows.descend(
+                    label_set.starts, self.losses.cap, self.losses.ridge, curvature, self.alpha,
+                    self.columns, mu, self.U, geometry.bias, order[begin:end],
+                )  # fmt: skip
+                violation, loss = max(violation, worst), loss + total
+        return Sweep(violation, loss, n_epochs)
 
     def squared_norms(self) -> FloatArray:
         """``||u_t||^2`` of every label vector."""
