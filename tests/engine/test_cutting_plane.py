@@ -105,8 +105,9 @@ def test_a_callback_sees_every_record_and_can_stop_the_run():
     problem, full = next(long_runs("gram", "squared_hinge"))
     seen = []
     again = run(problem, callback=seen.append)
-    assert seen == list(again.history)
-    assert [r.objective for r in seen] == [r.objective for r in full.history]
+    assert len(seen) == len(full.history)
+    assert [r.objective for r in again.history] == [r.objective for r in full.history], "looking changed the run"
+    assert seen[:-1] == list(again.history[:-1])  # the last master is solved once more, to tol
     stopped = run(problem, callback=lambda record: record.labelings == 2)
     assert stopped.status is Status.STOPPED
     assert len(stopped.history) == 2

@@ -6,6 +6,7 @@ and kernel, hinge and squared hinge, with and without bias, every kind of balanc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -45,23 +46,23 @@ class Solved(NamedTuple):
     optimum: float
 
 
-def run(problem: Problem, oracle: str, rng: np.random.Generator) -> Result:
+def run(problem: Problem, oracle: str, seed: list[int]) -> Result:
+    rng = np.random.default_rng(seed)
     descent = problem.geometry.descent(problem.label_set, problem.losses)
     first = problem.label_set.initial(rng)
     return cutting_plane(descent, [first], oracle=ORACLES[oracle], tol=TOL, max_iter=500, rng=rng)
 
 
+def solve(block: int, k: int, oracles: Iterable[str]) -> Solved:
+    kind, loss = CASES[k % len(CASES)]
+    problem = random_problem(np.random.default_rng([block, k]), kind, loss)
+    results = {oracle: run(problem, oracle, [block, k, len(oracle)]) for oracle in oracles}
+    return Solved(f"problem [{block}, {k}] ({kind}, {loss})", problem, results, relaxation_optimum(problem))
+
+
 @lru_cache(maxsize=2)  # the tests of a block run one after the other
 def campaign(block: int) -> list[Solved]:
-    solved = []
-    for k in range(BLOCK):
-        rng = np.random.default_rng([block, k])
-        kind, loss = CASES[k % len(CASES)]
-        problem = random_problem(rng, kind, loss)
-        results = {oracle: run(problem, oracle, rng) for oracle in ORACLES}
-        name = f"problem [{block}, {k}] ({kind}, {loss})"
-        solved.append(Solved(name, problem, results, relaxation_optimum(problem)))
-    return solved
+    return [solve(block, k, ORACLES) for k in range(BLOCK)]
 
 
 def listed(failures: list[str]) -> str:
@@ -113,10 +114,15 @@ class TestCampaign:
             for oracle, result in results.items():
                 assert result.objective >= optimum * (1 - BOUND), f"{name}, {oracle}"
 
-    def test_climbing_reaches_the_optimum_of_the_relaxation(self, block):
-        errors = {name: results["climb"].objective / optimum - 1 for name, _, results, optimum in campaign(block)}
-        far = [f"{name}: {error:.1%} above" for name, error in errors.items() if error > WITHIN]
-        assert len(far) <= (1 - SHARE) * BLOCK + 1e-9, listed(far)
+
+def test_climbing_reaches_the_optimum_of_the_relaxation_on_nearly_all_problems():
+    solved = [solve(block, k, ["climb"]) for block in range(N_BLOCKS) for k in range(BLOCK)]
+    far = [
+        f"{name}: {result.objective / optimum - 1:.1%} above, {result.status}"
+        for name, _, results, optimum in solved
+        if (result := results["climb"]).objective > optimum * (1 + WITHIN)
+    ]
+    assert len(far) <= (1 - SHARE) * len(solved), listed(far)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -128,7 +134,7 @@ def test_theorem_1_the_relaxation_lies_between_the_sdp_and_the_mixed_integer_opt
         problem = random_problem(rng, kind, loss, n_range=(8, 10))
         sdp, relaxation = sdp_relaxation(problem), relaxation_optimum(problem)
         integer, best = mixed_integer_optimum(problem)
-        well = run(problem, "climb", rng).objective
+        well = run(problem, "climb", [seed, 78]).objective
 
         # The relaxation itself, to the solvers' accuracy; then what the engine reached of it.
         assert sdp <= relaxation * (1 + BOUND)

@@ -148,13 +148,13 @@ def test_two_equal_label_vectors_change_nothing(kind, loss):
 
 
 @pytest.mark.parametrize("kind", ["linear", "gram"])
-def test_a_limit_on_epochs_ends_the_run_with_bounds_that_hold(kind):
+def test_a_limit_on_rounds_ends_the_run_with_bounds_that_hold(kind):
     rng = np.random.default_rng(7)
     problem = random_problem(rng, kind, "hinge")
     labels = some_labels(problem, rng, 4)
     optimum = generic_master(problem.K, problem.label_set, problem.losses, labels).value
     descent, mu, rows = start(*problem[:3], labels)
-    master = solve_master(descent, mu, rows, rng, 1e-12, max_epochs=3)
+    master = solve_master(descent, mu, rows, rng, 1e-12, max_rounds=3)
     assert master.n_epochs <= 3 + 10  # a geometry may make several epochs between two looks
     assert master.lower <= optimum * (1 + 1e-6)
     assert master.upper >= optimum * (1 - 1e-6)

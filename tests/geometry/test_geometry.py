@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 
 from checks import KeyInstances, check_geometry
-from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm import native
+from wellsvm.geometry import GramGeometry, LinearGeometry, kernels
 from wellsvm.geometry.base import Losses
 from wellsvm.geometry.kernels import Kernel, mean_squared_distance, resolve_gamma
 from wellsvm.geometry.linear import padded_width
@@ -282,25 +282,30 @@ def test_a_kernel_value_that_is_not_finite_names_its_row():
 
 
 def test_a_kernel_matrix_larger_than_memory_is_refused_before_it_is_made(monkeypatch):
-    pages = {"SC_AVPHYS_PAGES": 100, "SC_PAGE_SIZE": 4096}
-    monkeypatch.setattr(os, "sysconf", pages.__getitem__, raising=False)
-
-    def never(A, B):
+    def never(*args, **kwargs):
         raise AssertionError("the kernel was computed")
 
-    small, large = np.zeros((300, 2)), np.zeros((321, 2))  # 8 * 320^2 bytes are twice the 400 KiB free
-    with pytest.raises(MemoryError, match="321 rows"):
-        Kernel(never).gram(large)
-    with pytest.raises(AssertionError):
-        Kernel(never).gram(small)
+    monkeypatch.setattr(kernels, "_available_memory", lambda: 8 * 320**2)
+    fits, large = np.zeros((320, 2)), np.zeros((321, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "pairwise_kernels", never)
+        with pytest.raises(MemoryError, match="321 rows"):
+            Kernel("rbf").gram(large)
+    assert Kernel("rbf").gram(fits).shape == (320, 320)
     assert Kernel("rbf").gram(large.astype(np.float32)).shape == (321, 321)  # half the size
     assert Kernel("precomputed").gram(np.zeros((321, 321))).shape == (321, 321)  # already there
 
 
-@pytest.mark.parametrize("error", [ValueError, OSError, AttributeError])
-def test_a_platform_that_does_not_tell_its_memory_is_trusted(monkeypatch, error):
-    def unknown(name):
-        raise error(name)
-
-    monkeypatch.setattr(os, "sysconf", unknown, raising=False)
+def test_a_platform_that_does_not_tell_its_memory_is_trusted(monkeypatch):
+    monkeypatch.setattr(kernels, "_available_memory", lambda: None)
     assert Kernel("rbf").gram(np.zeros((5, 2))).shape == (5, 5)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("name", ["rbf", "poly", "sigmoid"])
+def test_a_kernel_matrix_made_in_blocks_is_the_whole_one(monkeypatch, name, make):
+    X = np.random.default_rng(2).standard_normal((23, 3))
+    kernel = Kernel(name, gamma=0.7, degree=2, coef0=0.5)
+    whole = kernel.between(make(X), make(X))
+    monkeypatch.setattr(native, "WORK_PER_CALL", 400)  # five rows per block
+    np.testing.assert_allclose(kernel.gram(make(X)), whole, rtol=1e-12, atol=1e-14)

@@ -15,16 +15,17 @@ from time import perf_counter
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.engine.master import solve_master
+from wellsvm.engine.master import Master, solve_master
 from wellsvm.engine.report import History, Record, Result, Status
 from wellsvm.engine.separation import Oracle
-from wellsvm.geometry.base import Descent
+from wellsvm.geometry.base import Candidate, Descent
 
 __all__ = ["cutting_plane"]
 
-# On the way the master is solved to ROUGH * tol, within a budget of epochs; a label vector that lowers the objective by
-# less than twice that is the last (second rule of Algorithm 1). The last master is solved to tol.
-ROUGH, ROUGH_EPOCHS, MAX_EPOCHS = 5.0, 50, 1000
+# On the way the master is solved to ROUGH * tol within a budget of rounds, and to tol before the run may end.
+ROUGH, ROUGH_ROUNDS, MAX_ROUNDS = 5.0, 50, 1000
+# Second rule of Algorithm 1: a label vector that lowers the objective by less than this many tol is the last.
+LEAST_DECREASE = 10.0
 
 
 def cutting_plane(
@@ -44,44 +45,49 @@ def cutting_plane(
     """
     history = History() if history is None else history
     rows = np.flatnonzero(descent.losses.cap > 0)
+    began, n_epochs, objective = perf_counter(), 0, np.inf
     for y in start:
         descent.add(descent.candidate(y))
     mu = np.full(len(start), 1 / len(start))
-    began, n_epochs, objective = perf_counter(), 0, np.inf
-    status: Status | None = None
 
-    while True:
-        master_tol, budget = (ROUGH * tol, ROUGH_EPOCHS) if status is None else (tol, MAX_EPOCHS)
-        master = solve_master(descent, mu, rows, rng, master_tol, budget)  # step 4
+    def solve_and_separate(master_tol: float, max_rounds: int) -> tuple[Master, Candidate, Record, Status | None]:
+        nonlocal n_epochs
+        master = solve_master(descent, mu, rows, rng, master_tol, max_rounds)  # step 4
         candidate = oracle(descent, master.squared_norms, rng)  # step 5
         n_epochs += master.n_epochs
         violation = 0.5 * (candidate.squared_norm - float(master.squared_norms.max()))
         record = Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began)
-        if status is not None:
-            history.replace_last(record)
-            if status.converged and master.gap > 1.001 * tol * abs(master.upper):
-                status = Status.MASTER_NOT_SOLVED
-            return Result(descent, master.mu, master.upper, master.gap, violation, history, status, tol)
+        return master, candidate, record, _stopping_rule(record, objective, tol)
 
+    while True:
+        master, candidate, record, status = solve_and_separate(ROUGH * tol, ROUGH_ROUNDS)
+        if status is not None or len(history) + 1 >= max_iter:
+            mu = master.mu
+            master, candidate, record, status = solve_and_separate(tol, MAX_ROUNDS)
+            if status is not None and master.gap > 1.001 * tol * abs(master.upper):
+                status = Status.MASTER_NOT_SOLVED
         history.add(record)
-        status = _stopping_rule(record, objective, tol, len(history) >= max_iter)
+        if status is None and len(history) >= max_iter:
+            status = Status.MAX_ITER
         if callback is not None and callback(record):
             status = Status.STOPPED
-        objective, mu = master.upper, master.mu
-        if status is None:
-            mu = _drop_unused(descent, mu, 0.1 * tol)
-            descent.add(candidate)  # step 3
-            mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
+        if status is not None:
+            return Result(descent, master.mu, master.upper, master.gap, record.violation, history, status, tol)
+
+        objective = master.upper
+        mu = _drop_unused(descent, master.mu, 0.1 * tol)
+        descent.add(candidate)  # step 3
+        mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
 
 
-def _stopping_rule(record: Record, objective: float, tol: float, at_limit: bool) -> Status | None:
-    """The two rules of Algorithm 1, relative to the objective, and the limit."""
-    scale = abs(record.objective)
-    if record.violation <= tol * scale:
+def _stopping_rule(record: Record, objective: float, tol: float) -> Status | None:
+    """The two rules of Algorithm 1, relative to the objective."""
+    scale = tol * abs(record.objective)
+    if record.violation <= scale:
         return Status.NO_VIOLATED_LABEL
-    if objective - record.objective <= 2 * ROUGH * tol * scale:
+    if objective - record.objective <= LEAST_DECREASE * scale:
         return Status.SMALL_DECREASE
-    return Status.MAX_ITER if at_limit else None
+    return None
 
 
 def _drop_unused(descent: Descent, mu: FloatArray, negligible: float) -> FloatArray:

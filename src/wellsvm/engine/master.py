@@ -13,6 +13,7 @@ Epochs of coordinate descent in alpha alternate with steps in mu until ``upper -
 
 from __future__ import annotations
 
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -48,15 +49,16 @@ def solve_master(
     rows: IntArray,
     rng: np.random.Generator,
     tol: float,
-    max_epochs: int = 2000,
+    max_rounds: int = 2000,
 ) -> Master:
     """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
 
-    Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count.
+    Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count. A round is
+    a sweep over the rows and, if alpha is about right for the present mu, a step in mu; ``max_rounds`` bounds them.
     """
     losses, mixture = descent.losses, Mixture(mu)
     n_epochs, goal = 0, 0.1
-    while True:
+    for n_rounds in count(1):
         sweep = descent.descend(mixture.mu, rows, rng, goal)
         n_epochs += sweep.n_epochs
         squared_norms = descent.squared_norms()
@@ -64,12 +66,13 @@ def solve_master(
         mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
         upper = half + sweep.loss
-        if upper - mixture.lower <= tol * abs(upper) or n_epochs >= max_epochs:
+        if upper - mixture.lower <= tol * abs(upper) or n_rounds >= max_rounds:
             upper = half + losses.total(descent.margins(mixture.mu), rows)
-            if upper - mixture.lower <= tol * abs(upper) or n_epochs >= max_epochs:
+            if upper - mixture.lower <= tol * abs(upper) or n_rounds >= max_rounds:
                 return Master(mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
         if mu.size > 1 and svm_gap <= MIXTURE_LEAD * (upper - mixture.lower):
             mixture.step(upper, 0.5 * tol * abs(upper))
         else:
             goal *= 0.5
+    raise AssertionError("unreachable")

@@ -68,11 +68,6 @@ class History(list[Record]):
         super().__init__()
         self.verbose, self.title = verbose, title
 
-    def replace_last(self, record: Record) -> None:
-        """Put the figures of the final master in the place of the rough one's."""
-        self.pop()
-        self.add(record)
-
     def add(self, record: Record) -> None:
         """Append a record."""
         self.append(record)

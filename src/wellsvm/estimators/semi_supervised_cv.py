@@ -30,8 +30,9 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
     """SemiSupervisedSVC with C_unlabeled (and, if asked, gamma) chosen by cross-validation.
 
     Folds are made of the labeled rows only; every unlabeled row is in every training part. 0, the supervised SVM, is
-    always a candidate, so unlabeled rows are used only where they help. Along the grid each fit starts from the one
-    before; the final fit goes the same way up to the value chosen.
+    always a candidate and is given up only for a value that scores better by more than one standard error: unlabeled
+    rows are used only where they help. Along the grid each fit starts from the one before; the final fit goes the same
+    way up to the value chosen.
 
     Parameters
     ----------
@@ -188,10 +189,18 @@ max_iter, random_state, n_jobs, verbose
 
 
 def choose(scores: FloatArray) -> tuple[int, int]:
-    """Index of the best gamma and of the best C, by mean score over the folds; of equals the smallest C."""
+    """Index of the gamma and of the C to use.
+
+    The best mean score over the folds wins (of equals the smallest C), but only if it beats the best supervised
+    candidate by more than one standard error of the difference, fold by fold: a few rows can make any value look good.
+    """
     mean = scores.mean(axis=2)
+    supervised = int(np.argmax(mean[:, 0])), 0
     best_C = int(np.argmax(mean.max(axis=0)))
-    return int(np.argmax(mean[:, best_C])), best_C
+    best = int(np.argmax(mean[:, best_C])), best_C
+    gain = scores[best] - scores[supervised]
+    error = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else 0.0
+    return best if gain.mean() > error else supervised
 
 
 class _Decided(ClassifierMixin, BaseEstimator):

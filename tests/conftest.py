@@ -1,0 +1,36 @@
+"""Shared by all tests: where the real data are, and what to leave out without them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def _data_folder() -> Path | None:
+    """The folder that WELLSVM_DATA names, else shared/data beside the repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    candidates = [Path(os.environ["WELLSVM_DATA"])] if os.environ.get("WELLSVM_DATA") else [beside]
+    return next((folder for folder in candidates if any(folder.glob("*.npz"))), None)
+
+
+DATA_FOLDER = _data_folder()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what is marked `data` where there are none."""
+    if DATA_FOLDER is not None:
+        return
+    skip = pytest.mark.skip(reason="no real data: set WELLSVM_DATA to a folder of .npz sets")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def data_home() -> Path:
+    """The folder of real data sets."""
+    if DATA_FOLDER is None:
+        pytest.skip("no real data: set WELLSVM_DATA to a folder of .npz sets")
+    return DATA_FOLDER
