@@ -50,7 +50,7 @@ def run(problem: Problem, oracle: str, seed: list[int]) -> Result:
     rng = np.random.default_rng(seed)
     descent = problem.geometry.descent(problem.label_set, problem.losses)
     first = problem.label_set.initial(rng)
-    return cutting_plane(descent, [first], oracle=ORACLES[oracle], tol=TOL, max_iter=500, rng=rng)
+    return cutting_plane(descent, [first], oracle=ORACLES[oracle], tol=TOL, max_iter=500, max_rounds=20_000, rng=rng)
 
 
 def solve(block: int, k: int, oracles: Iterable[str]) -> Solved:

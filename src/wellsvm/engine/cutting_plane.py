@@ -23,7 +23,7 @@ from wellsvm.geometry.base import Candidate, Descent
 __all__ = ["cutting_plane"]
 
 # On the way the master is solved to ROUGH * tol within a budget of rounds, and to tol before the run may end.
-ROUGH, ROUGH_ROUNDS, MAX_ROUNDS = 5.0, 50, 1000
+ROUGH, ROUGH_ROUNDS = 5.0, 50
 # Second rule of Algorithm 1: a label vector that lowers the objective by less than this many tol is the last.
 LEAST_DECREASE = 10.0
 
@@ -35,13 +35,15 @@ def cutting_plane(
     oracle: Oracle,
     tol: float = 1e-3,
     max_iter: int = 50,
+    max_rounds: int = 1000,
     rng: np.random.Generator,
     history: History | None = None,
     callback: Callable[[Record], bool | None] | None = None,
 ) -> Result:
     """Run Algorithm 1 from the label vectors ``start``; a callback that returns True ends the run.
 
-    Tolerances are relative to the objective, which grows with the number of rows.
+    Tolerances are relative to the objective, which grows with the number of rows. ``max_iter`` bounds the label vectors
+    and ``max_rounds`` the rounds of the last master (see `solve_master`).
     """
     history = History() if history is None else history
     rows = np.flatnonzero(descent.losses.cap > 0)
@@ -50,9 +52,9 @@ def cutting_plane(
         descent.add(descent.candidate(y))
     mu = np.full(len(start), 1 / len(start))
 
-    def solve_and_separate(master_tol: float, max_rounds: int) -> tuple[Master, Candidate, Record, Status | None]:
+    def solve_and_separate(master_tol: float, budget: int) -> tuple[Master, Candidate, Record, Status | None]:
         nonlocal n_epochs
-        master = solve_master(descent, mu, rows, rng, master_tol, max_rounds)  # step 4
+        master = solve_master(descent, mu, rows, rng, master_tol, budget)  # step 4
         candidate = oracle(descent, master.squared_norms, rng)  # step 5
         n_epochs += master.n_epochs
         violation = 0.5 * (candidate.squared_norm - float(master.squared_norms.max()))
@@ -63,7 +65,7 @@ def cutting_plane(
         master, candidate, record, status = solve_and_separate(ROUGH * tol, ROUGH_ROUNDS)
         if status is not None or len(history) + 1 >= max_iter:
             mu = master.mu
-            master, candidate, record, status = solve_and_separate(tol, MAX_ROUNDS)
+            master, candidate, record, status = solve_and_separate(tol, max_rounds)
             if status is not None and master.gap > 1.001 * tol * abs(master.upper):
                 status = Status.MASTER_NOT_SOLVED
         history.add(record)

@@ -22,7 +22,7 @@ __all__ = ["Mixture", "project_below"]
 
 # Level between the bounds, as a share of the gap; cuts remembered beyond two per label vector.
 LEVEL = 0.8
-EXTRA_CUTS = 20
+EXTRA_CUTS = 100
 
 
 class Mixture:

@@ -50,14 +50,15 @@ class Kernel:
         scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole.
         """
         n = X.shape[0]
+        dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        if self.name != "precomputed":
+            _require_memory(n, dtype.itemsize)
         if self.name == "precomputed" or callable(self.name):
             K = self.between(X, X)
             if K.dtype not in (np.float32, np.float64):
                 K = K.astype(np.float64)
             K = np.ascontiguousarray(K)
         else:
-            dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-            _require_memory(n, dtype.itemsize)
             K = np.empty((n, n), dtype)
             for begin, end in slices(n, n * max(1, X.shape[1])):
                 K[begin:end] = self.between(X[begin:end], X)
@@ -87,17 +88,24 @@ def _available_memory() -> int | None:
 
 
 def mean_squared_distance(X: Matrix) -> float:
-    """Mean of ``||x_i - x_j||^2`` over all pairs of rows, without forming them."""
+    """Mean of ``||x_i - x_j||^2`` over all pairs of rows, without forming them; 0 where the rows are equal."""
     n = X.shape[0]
-    if n < 2:
-        return 0.0
+    return 2.0 * _scatter(X) / (n - 1) if n > 1 else 0.0
+
+
+def _scatter(X: Matrix) -> float:
+    """``sum_i ||x_i - mean||^2``, and 0 where rounding is all there is."""
+    n = X.shape[0]
     if sparse.issparse(X):
         total = float(np.square(X.data, dtype=np.float64).sum())
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+        scatter = total - n * float(mean @ mean)
     else:
-        total = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
         mean = X.mean(axis=0, dtype=np.float64)
-    return float(max(0.0, 2.0 * (total / n - float(mean @ mean)) * n / (n - 1)))
+        total, scatter = n * float(mean @ mean), 0.0
+        for begin, end in slices(n, X.shape[1]):
+            scatter += float(np.square(X[begin:end] - mean).sum())
+    return scatter if scatter > 1e-12 * total else 0.0
 
 
 def resolve_gamma(gamma: float | str, X: Matrix) -> float:
@@ -114,6 +122,7 @@ def resolve_gamma(gamma: float | str, X: Matrix) -> float:
 
 
 def _variance(X: Matrix) -> float:
-    if sparse.issparse(X):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(np.var(X, dtype=np.float64))
+    """Variance of all entries, and 0 where rounding is all there is."""
+    square = float(X.multiply(X).mean() if sparse.issparse(X) else np.square(X, dtype=np.float64).mean())
+    variance = square - float(X.mean()) ** 2 if sparse.issparse(X) else float(np.var(X, dtype=np.float64))
+    return variance if variance > 1e-12 * square else 0.0

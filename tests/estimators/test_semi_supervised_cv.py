@@ -1,0 +1,256 @@
+"""SemiSupervisedSVCCV: honest folds, the rule of choice, the same bits for any number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm.model_selection import SemiSupervisedSplit
+
+PAPER_GRID = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0]
+
+
+def clouds(seed=0, n=80, n_labeled=20, n_classes=2, distance=1.0):
+    """Overlapping Gaussian clouds; labeled rows lie among the others."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % n_classes
+    X = rng.standard_normal((n, 3)) + distance * rng.standard_normal((n_classes, 3))[truth]
+    y = np.where(np.arange(n) < n_labeled, truth, np.nan)
+    order = rng.permutation(n)
+    return X[order], y[order], truth[order]
+
+
+class Watch:
+    """A scorer that remembers what it was asked to judge; its score is the accuracy."""
+
+    def __init__(self):
+        self.decided, self.y_test = [], []
+
+    def __call__(self, estimator, X, y):
+        assert len(X) == len(y)
+        self.decided.append(estimator.decision_function(X))
+        self.y_test.append(y)
+        return accuracy_score(y, estimator.predict(X))
+
+
+def fit(X, y, sample_weight=None, **params):
+    model = SemiSupervisedSVCCV(**{"Cs_unlabeled": [0.01, 0.1], "cv": 3, "random_state": 0, **params})
+    return model.fit(X, y, sample_weight)
+
+
+# ------------------------------------------------------------------ candidates and choice
+
+
+def test_the_grid_of_the_paper_is_tried_and_the_supervised_svm_with_it():
+    X, y, _ = clouds()
+    model = SemiSupervisedSVCCV(random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.Cs_unlabeled_, PAPER_GRID)
+    assert model.scores_.shape == (1, 8, 5)
+    assert np.all((model.scores_ >= 0) & (model.scores_ <= 1))
+    assert model.C_unlabeled_ in model.Cs_unlabeled_
+
+
+@pytest.mark.parametrize("grid", [[0.1], [0.1, 0.1, 0], [0.5, 0.1], 0.1, np.array([1, 2])], ids=str)
+def test_values_are_tried_in_rising_order_once_each_with_zero_first(grid):
+    X, y, _ = clouds()
+    model = fit(X, y, Cs_unlabeled=grid, cv=2)
+    np.testing.assert_allclose(model.Cs_unlabeled_, sorted({0.0, *np.ravel(grid).tolist()}))
+    assert model.scores_.shape == (1, model.Cs_unlabeled_.size, 2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_pair_chosen_is_the_best_or_the_supervised_one_where_the_gain_is_within_one_standard_error(seed):
+    X, y, _ = clouds(seed, distance=0.7)
+    model = fit(X, y, kernel="rbf", gammas=[0.1, 1.0, 10.0], Cs_unlabeled=[0.01, 0.1, 1.0])
+    assert model.scores_.shape == (3, 4, 3)
+    np.testing.assert_array_equal(model.gammas_, [0.1, 1.0, 10.0])
+    mean = model.scores_.mean(axis=2)
+    chosen = list(model.gammas_).index(model.gamma_), list(model.Cs_unlabeled_).index(model.C_unlabeled_)
+    if chosen[1] > 0:
+        assert mean[chosen] == mean.max()
+        assert mean[chosen] > mean[:, 0].max()
+    else:
+        assert mean[chosen] == mean[:, 0].max()
+        best = np.unravel_index(mean.argmax(), mean.shape)
+        gain = model.scores_[best] - model.scores_[chosen]
+        assert gain.mean() <= gain.std(ddof=1) / np.sqrt(gain.size) + 1e-12
+
+
+def test_unlabeled_rows_are_used_where_they_help_in_every_fold():
+    # Two long parallel clouds: a few labels near one end do not show the direction, the gap does.
+    rng = np.random.default_rng(0)
+    truth = np.arange(300) % 2
+    X = np.c_[rng.uniform(-4, 4, 300), np.where(truth, 1.0, -1.0) + 0.2 * rng.standard_normal(300)]
+    X[:, 0] += np.where(np.arange(300) < 12, 2.5 * (2 * truth - 1), 0)
+    X[:4, 0] *= -1  # a fold that shows the other direction
+    y = np.where(np.arange(300) < 12, truth, np.nan)
+
+    def lasting(estimator, X, y):  # every candidate but 0 wins in every fold
+        return float(next(scores))
+
+    scores = iter([0.5, 0.9] * 3)
+    assert fit(X, y, Cs_unlabeled=[0.1], scoring=lasting).C_unlabeled_ == 0.1
+    scores = iter([0.9, 0.5] * 3)
+    assert fit(X, y, Cs_unlabeled=[0.1], scoring=lasting).C_unlabeled_ == 0.0
+    scores = iter([0.5] * 6)
+    assert fit(X, y, Cs_unlabeled=[0.1], scoring=lasting).C_unlabeled_ == 0.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_final_model_is_the_fit_with_the_value_chosen(kernel, n_classes):
+    X, y, _ = clouds(n_classes=n_classes, n_labeled=24)
+    model = fit(X, y, kernel=kernel, gamma=0.5)
+    plain = SemiSupervisedSVC(C_unlabeled=model.C_unlabeled_, kernel=kernel, gamma=0.5, random_state=0).fit(X, y)
+    for name in ("transduction_", "classes_", "intercept_", "objective_", "gap_", "labelings_", "n_iter_", "status_"):
+        assert hasattr(model, name)
+    assert np.all(model.refined_objective_ <= plain.refined_objective_ * (1 + 5e-3))
+    known = ~np.isnan(y)
+    np.testing.assert_array_equal(model.transduction_[known], y[known])
+    if kernel == "linear":
+        assert model.coef_.shape == (1 if n_classes == 2 else 3, 3)
+
+
+def test_gammas_on_the_way_leave_the_model_of_the_gamma_chosen():
+    X, y, _ = clouds()
+    for gammas in ([0.3, 3.0], [3.0, 0.3]):
+        model = fit(X, y, kernel="rbf", gammas=gammas)
+        values = rbf_kernel(X, model.support_vectors_, gamma=model.gamma_) @ model.dual_coef_[0] + model.intercept_
+        np.testing.assert_allclose(model.decision_function(X), values, rtol=1e-9)
+
+
+# ------------------------------------------------------------------ folds
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_folds_are_made_of_all_labeled_rows_and_of_them_only(n_classes):
+    X, y, _ = clouds(n_classes=n_classes)
+    watch = Watch()
+    model = fit(X, y, scoring=watch, cv=4)
+    tested = watch.y_test[:: model.Cs_unlabeled_.size]  # once per candidate
+    assert len(watch.y_test) == 4 * model.Cs_unlabeled_.size
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), np.sort(y[~np.isnan(y)]))
+    assert all(set(part) == set(range(n_classes)) for part in tested)
+
+
+def test_too_many_folds_for_the_smallest_class_are_lowered_with_a_warning():
+    X, y, _ = clouds(n_labeled=8)
+    with pytest.warns(UserWarning, match="cv=10 lowered to 4"):
+        assert fit(X, y, cv=10).scores_.shape == (1, 3, 4)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel):
+    X, y, _ = clouds(n_classes=n_classes, distance=3.0, n_labeled=24)
+    params = {"kernel": kernel, "gamma": 0.3, "tol": 1e-7, "random_state": 0, "max_iter": 200}
+    watch = Watch()
+    model = fit(X, y, cv=StratifiedKFold(3), Cs_unlabeled=[0.02], scoring=watch, **params)
+    decided = iter(watch.decided)
+    for fold, (train, test) in enumerate(SemiSupervisedSplit(StratifiedKFold(3)).split(X, y)):
+        for candidate, C_unlabeled in enumerate((0.0, 0.02)):
+            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, **params).fit(X[train], y[train])
+            np.testing.assert_allclose(next(decided), alone.decision_function(X[test]), atol=5e-3)
+            assert model.scores_[0, candidate, fold] == alone.score(X[test], y[test])
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_held_out_labels_and_rows_have_no_influence_on_their_judgement(kernel, class_weight):
+    X, y, _ = clouds()
+    labeled = np.flatnonzero(~np.isnan(y))
+    train, test = labeled[5:], labeled[:5]
+    swapped = y.copy()
+    swapped[test] = [1, 1, 1, 1, 0]
+    decided = []
+    for labels in (y, swapped):
+        watch = Watch()
+        fit(X, labels, kernel=kernel, gamma=0.5, cv=[(train, test)], scoring=watch, class_weight=class_weight)
+        decided.append(watch.decided)
+    assert not np.array_equal(y[test], swapped[test])
+    np.testing.assert_array_equal(*decided)
+
+
+def test_rows_in_neither_part_of_a_fold_do_not_train():
+    X, y, _ = clouds(distance=0.5)
+    labeled = np.flatnonzero(~np.isnan(y))
+    train, test = np.sort(labeled)[:8], np.sort(labeled)[12:]
+    watch = Watch()
+    fit(X, y, cv=[(train, test)], scoring=watch, tol=1e-8, Cs_unlabeled=[0.01])
+    rows = np.union1d(train, np.flatnonzero(np.isnan(y)))
+    alone = SemiSupervisedSVC(C_unlabeled=0, tol=1e-8, random_state=0).fit(X[rows], y[rows])
+    np.testing.assert_allclose(watch.decided[0], alone.decision_function(X[test]), atol=1e-3)
+
+
+# ------------------------------------------------------------------ scorers
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_named_scorers_are_the_metrics_of_that_name(n_classes):
+    X, y, _ = clouds(n_classes=n_classes, n_labeled=24, distance=0.6)
+    watch = Watch()
+    accuracy = fit(X, y, scoring=watch).scores_
+    np.testing.assert_array_equal(fit(X, y).scores_, accuracy)
+    np.testing.assert_array_equal(fit(X, y, scoring="accuracy").scores_, accuracy)
+
+    def scores(metric):
+        return np.reshape([metric(*pair) for pair in zip(watch.y_test, watch.decided)], (3, 3)).T
+
+    def predicted(values):
+        return (values > 0).astype(int) if n_classes == 2 else values.argmax(axis=1)
+
+    f1 = scores(lambda labels, values: f1_score(labels, predicted(values), average="macro"))
+    np.testing.assert_allclose(fit(X, y, scoring="f1_macro").scores_[0], f1)
+    if n_classes == 2:
+        np.testing.assert_allclose(fit(X, y, scoring="roc_auc").scores_[0], scores(roc_auc_score))
+
+
+def test_string_classes_are_scored_and_predicted():
+    X, y, _ = clouds()
+    names = np.array([None if np.isnan(v) else ["hen", "owl"][int(v)] for v in y], dtype=object)
+    for scoring in (None, "f1_macro", "roc_auc"):
+        model = fit(X, names, scoring=scoring)
+        np.testing.assert_array_equal(model.scores_, fit(X, y, scoring=scoring).scores_)
+        assert set(model.predict(X)) == {"hen", "owl"}
+
+
+# ------------------------------------------------------------------ bits, weights, use
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gammas": [0.3, 1.0]}, {"n_classes": 3}], ids=str)
+def test_the_number_of_threads_changes_no_bit_and_the_seed_fixes_all(params):
+    X, y, _ = clouds(n_classes=params.get("n_classes", 2), n_labeled=24)
+    params = {name: value for name, value in params.items() if name != "n_classes"}
+    one, again, two = (fit(X, y, n_jobs=n_jobs, **params) for n_jobs in (None, 1, 2))
+    for other in (again, two):
+        np.testing.assert_array_equal(other.scores_, one.scores_)
+        np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
+        assert (other.C_unlabeled_, other.gamma_) == (one.C_unlabeled_, one.gamma_)
+
+
+def test_sample_weight_counts_in_training():
+    X, y, _ = clouds(distance=0.5)
+    weight = np.where(y == 1, 5.0, 1.0)
+    assert not np.array_equal(fit(X, y, weight).decision_function(X), fit(X, y).decision_function(X))
+    np.testing.assert_array_equal(
+        fit(X, y, weight).decision_function(X), fit(X, y, class_weight={0: 1.0, 1: 5.0}).decision_function(X)
+    )
+
+
+def test_it_works_on_a_kernel_matrix_and_in_a_pipeline():
+    X, y, truth = clouds(distance=2.0)
+    K = rbf_kernel(X, gamma=0.3)
+    given = fit(K, y, kernel="precomputed")
+    named = fit(X, y, kernel="rbf", gamma=0.3)
+    np.testing.assert_allclose(given.scores_, named.scores_)
+    np.testing.assert_allclose(given.decision_function(K), named.decision_function(X), rtol=1e-9)
+    pipe = make_pipeline(StandardScaler(), SemiSupervisedSVCCV(Cs_unlabeled=[0.1], cv=2, random_state=0)).fit(X, y)
+    assert pipe.score(X, truth) > 0.7
+    assert clone(pipe)[-1].get_params() == pipe[-1].get_params()
