@@ -99,13 +99,13 @@ def _scatter(X: Matrix) -> float:
     if sparse.issparse(X):
         total = float(np.square(X.data, dtype=np.float64).sum())
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        scatter = total - n * float(mean @ mean)
+        scatter, rounding = total - n * float(mean @ mean), 1e-12
     else:
         mean = X.mean(axis=0, dtype=np.float64)
-        total, scatter = n * float(mean @ mean), 0.0
+        total, scatter, rounding = n * float(mean @ mean), 0.0, 1e-28
         for begin, end in slices(n, X.shape[1]):
             scatter += float(np.square(X[begin:end] - mean).sum())
-    return scatter if scatter > 1e-12 * total else 0.0
+    return scatter if scatter > rounding * total else 0.0
 
 
 def resolve_gamma(gamma: float | str, X: Matrix) -> float:
@@ -122,7 +122,9 @@ def resolve_gamma(gamma: float | str, X: Matrix) -> float:
 
 
 def _variance(X: Matrix) -> float:
-    """Variance of all entries, and 0 where rounding is all there is."""
-    square = float(X.multiply(X).mean() if sparse.issparse(X) else np.square(X, dtype=np.float64).mean())
-    variance = square - float(X.mean()) ** 2 if sparse.issparse(X) else float(np.var(X, dtype=np.float64))
-    return variance if variance > 1e-12 * square else 0.0
+    """Variance of all entries, as scikit-learn's "scale" has it; 0 where rounding is all there is."""
+    if sparse.issparse(X):
+        square, mean = float(X.multiply(X).mean()), float(X.mean())
+        return square - mean**2 if square - mean**2 > 1e-12 * square else 0.0
+    variance = float(np.var(X, dtype=np.float64))
+    return variance if variance > 1e-28 * float(X.mean(dtype=np.float64)) ** 2 else 0.0
