@@ -86,7 +86,7 @@ def demo(
     )
     if can_plot:
         _save(_figure(trials, digits), output)
-        console.print(f"Picture: {output}", highlight=False, soft_wrap=True)
+        console.print(f"Picture: {output}", markup=False, highlight=False, soft_wrap=True)
     else:
         console.print("No picture: matplotlib is missing. pip install 'wellsvm[plot]'", markup=False, highlight=False)
     console.print(f"{perf_counter() - began:.0f} seconds on {backend_name()}", highlight=False)

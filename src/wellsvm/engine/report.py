@@ -22,7 +22,7 @@ class Status(StrEnum):
     """Why the cutting plane ended."""
 
     NO_VIOLATED_LABEL = "no violated label vector found"
-    SMALL_DECREASE = "objective decrease below tol"
+    SMALL_DECREASE = "objective stands still"
     MAX_ITER = "max_iter reached"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"

@@ -1,9 +1,9 @@
 """The next label vector: a violated constraint of Eq. (5).
 
-The most violated label maximises ``||u_y||^2 = y'Hy`` over B (Eq. 15, 23, 31), which is hard. It is convex in y, so
+The most violated label maximises ``||u_y||^2 = y'Hy`` over B (Eq. 15, 23), which is hard. It is convex in y, so
 ``y'Hy >= 2 y'Hz - z'Hz`` for any z in B, and the set's linear oracle maximises the right side exactly: by sorting.
 
-- "paper": one such step from the best label vector in use (Eq. 16, 24, 32).
+- "paper": one such step from the best label vector in use (Eq. 16, 24, 31).
 - "climb": steps repeated to a fixed point, from every label vector in use and from random ones; the best is taken. It
   solves the relaxation better and, on text, classifies worse (docs/choices.md): a choice, not the default.
 
