@@ -4,7 +4,7 @@
 #   make test     lint, type check and run the tests
 #   make lint     lint and type check only
 #   make docs     build the documentation into docs/_build/html
-#   make bench    run the benchmarks
+#   make bench    run the accuracy benchmarks (hours; WELLSVM_DATA names the data folder; a stopped run goes on)
 #   make clean    remove everything that make created
 
 PYTHON ?= python3
@@ -48,11 +48,12 @@ test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
 docs: $(VENV)/.installed-docs
-	@$(BIN)/sphinx-build -q --keep-going -b html docs docs/_build/html
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 bench: $(VENV)/.installed-bench
-	@$(BIN)/wellsvm bench
+	@for profile in text text_cv uci_cv_linear uci_cv_rbf; do \
+	    echo "benchmarks/results/$$profile.jsonl"; $(BIN)/python benchmarks/semi_supervised_accuracy.py $$profile; done
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache

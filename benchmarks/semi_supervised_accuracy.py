@@ -1,10 +1,11 @@
 """Accuracy of SemiSupervisedSVC and SemiSupervisedSVCCV beside supervised SVMs on the same splits.
 
-    python benchmarks/semi_supervised_accuracy.py text --out benchmarks/results/text.jsonl
+    python benchmarks/semi_supervised_accuracy.py text                         run, into benchmarks/results/text.jsonl
     python benchmarks/semi_supervised_accuracy.py table benchmarks/results/text.jsonl
+    python benchmarks/semi_supervised_accuracy.py fill docs/choices.md         write the tables into the page
 
-Every result is appended as soon as it is there; a run that was stopped goes on where it was. The data folder is named by
-WELLSVM_DATA. Text: tf-idf, 75/25 random splits, 50 or 200 labels drawn at random (at least one of each class; for the
+Every result is appended as soon as it is there; a run that was stopped goes on where it was. WELLSVM_DATA names the
+data folder. Text: tf-idf, 75/25 random splits, 50 or 200 labels drawn at random (at least one of each class; for the
 cross-validated models at least two). UCI: standardised features, 75/25, 10 % labeled.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -96,6 +98,17 @@ PROFILES: dict[str, dict] = {
             for refine in (False, True)
         },
     },
+    "text_balance": {
+        "sets": ["text_pcmac", "text_basehock", "text_relathe"], "splits": 10, "labels": [20, 50, 200], "per_class": 1,
+        "methods": {
+            str(balance): semi(C_unlabeled=0.3, balance=balance) for balance in ("labels", 0.5, (0.3, 0.7), None)
+        },
+    },
+    "text_tol": {
+        "sets": ["text_news20", "text_pcmac", "text_basehock", "text_relathe"], "splits": 5, "labels": [50, 200],
+        "per_class": 1,
+        "methods": {f"tol={tol:g}": semi(C_unlabeled=0.3, tol=tol) for tol in (1e-2, 1e-3, 1e-4)},
+    },
     "text_prices": {
         "sets": TEXT, "splits": 5, "labels": [50, 200], "per_class": 1,
         "methods": {
@@ -178,15 +191,15 @@ def run(profile: str, out: Path) -> None:
                         file.write(json.dumps(record) + "\n")
 
 
-def table(paths: list[Path]) -> str:
-    """Mean accuracy per set and method, in Markdown, with the mean over the sets last."""
-    records = [json.loads(line) for path in paths for line in path.open()]
+def table(path: Path, figure: str = "accuracy") -> str:
+    """Mean of a figure per set and method, in Markdown, with the mean over the sets last."""
+    records = [json.loads(line) for line in path.open()]
     methods = list(dict.fromkeys(r["method"] for r in records))
     lines = ["| set | labels | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
     rows: dict[tuple, list[float]] = {}
     for key in dict.fromkeys((r["set"], r["labels"]) for r in records):
         chosen = [r for r in records if (r["set"], r["labels"]) == key]
-        rows[key] = [float(np.mean([r["accuracy"] for r in chosen if r["method"] == m] or [np.nan])) for m in methods]
+        rows[key] = [float(np.mean([r[figure] for r in chosen if r["method"] == m] or [np.nan])) for m in methods]
         lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(f"{v:.3f}" for v in rows[key]) + " |")
     for n_labels in dict.fromkeys(labels for _, labels in rows):
         mean = np.mean([v for (_, labels), v in rows.items() if labels == n_labels], axis=0)
@@ -194,13 +207,26 @@ def table(paths: list[Path]) -> str:
     return "\n".join(lines)
 
 
+def fill(page: Path, results: Path) -> None:
+    """Put the tables into a page: ``<!-- table name figure -->`` up to ``<!-- end -->`` is written anew."""
+
+    def made(match: re.Match) -> str:
+        path = results / f"{match[2]}.jsonl"
+        return f"{match[1]}\n\n{table(path, match[3] or 'accuracy')}\n\n<!-- end -->" if path.exists() else match[0]
+
+    pattern = r"(<!-- table (\w+)(?: (\w+))? -->).*?<!-- end -->"
+    page.write_text(re.sub(pattern, made, page.read_text(), flags=re.DOTALL))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("profile", choices=[*PROFILES, "table"])
-    parser.add_argument("paths", nargs="*", type=Path)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("profile", choices=[*PROFILES, "table", "fill"])
+    parser.add_argument("path", nargs="?", type=Path)
+    parser.add_argument("--results", type=Path, default=Path("benchmarks/results"))
     arguments = parser.parse_args()
     if arguments.profile == "table":
-        print(table(arguments.paths))
+        print(table(arguments.path))
+    elif arguments.profile == "fill":
+        fill(arguments.path, arguments.results)
     else:
-        run(arguments.profile, arguments.out or Path("benchmarks/results") / f"{arguments.profile}.jsonl")
+        run(arguments.profile, arguments.results / f"{arguments.profile}.jsonl")
