@@ -21,7 +21,8 @@ from wellsvm import SemiSupervisedSVC
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 4)) + 2 * (np.arange(60) % 2)[:, None]
 y = np.where(np.arange(60) < 10, np.arange(60) % 2, np.nan)
-values = [SemiSupervisedSVC(kernel=k, random_state=0).fit(X, y).decision_function(X).tolist() for k in ("linear", "rbf")]
+models = [SemiSupervisedSVC(kernel=k, loss="squared_hinge", tol=1e-5, random_state=0) for k in ("linear", "rbf")]
+values = [model.fit(X, y).decision_function(X).tolist() for model in models]
 """
 
 
@@ -68,7 +69,7 @@ def test_the_reference_backend_can_be_asked_for_and_decides_the_same(decided):
     name, values = json.loads(run(program, WELLSVM_BACKEND="reference", PYTHONWARNINGS="error::RuntimeWarning"))
     assert name.startswith("reference")
     np.testing.assert_array_equal(np.sign(values), np.sign(decided))
-    np.testing.assert_allclose(values, decided, atol=1e-3)
+    np.testing.assert_allclose(values, decided, atol=0.02)
 
 
 def test_a_missing_compiled_module_warns_once_and_the_reference_takes_over(decided):
@@ -94,14 +95,33 @@ print(json.dumps([backend_name(), told, values]))
     assert name.startswith("reference")
     assert len(told) == 1
     assert "compiled module is missing" in told[0]
-    np.testing.assert_allclose(values, decided, atol=1e-3)
+    np.testing.assert_allclose(values, decided, atol=0.02)
 
 
-def test_an_import_loads_no_optional_package():
-    loaded = run("import sys, wellsvm; print(' '.join(sorted({name.split('.')[0] for name in sys.modules})))").split()
-    assert "sklearn" in loaded
-    optional = {"pandas", "polars", "matplotlib", "typer", "rich", "skops", "cvxpy", "pytest", "psutil"}
-    assert not optional & set(loaded)
+def test_wellsvm_imports_no_optional_package_and_works_without_them():
+    # scikit-learn itself tries some of them, so the hook asks who wants the package, and then refuses it.
+    program = """
+import sys
+OPTIONAL = {"pandas", "polars", "matplotlib", "typer", "rich", "skops", "cvxpy", "pytest", "psutil"}
+wanted_by = []
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in OPTIONAL:
+            frame = sys._getframe(1)
+            while "importlib" in frame.f_code.co_filename:
+                frame = frame.f_back
+            wanted_by.append(frame.f_globals["__name__"])
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Blocked())
+import wellsvm
+FIT
+print(json.dumps([wanted_by, sorted(OPTIONAL & sys.modules.keys())]))
+""".replace("FIT", FIT)
+    wanted_by, loaded = json.loads(run(program))
+    assert not [module for module in wanted_by if module.startswith("wellsvm")]
+    assert not loaded
 
 
 @pytest.mark.parametrize("name", ["py.typed", "native/_native.pyi"])

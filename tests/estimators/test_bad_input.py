@@ -74,6 +74,11 @@ CASES |= {
         r"row 5 of X overflows",
     ),
     "rbf: X whose squared norm overflows": (lambda: fit(with_cell(1e200), kernel="rbf"), ValueError, overflow),
+    "rbf: X whose variance overflows": (
+        lambda: fit(with_cell(1e200), kernel="rbf", gamma="scale"),
+        ValueError,
+        overflow,
+    ),
     "rbf: CSR whose squared norm overflows": (
         lambda: fit(sp.csr_matrix(with_cell(1e200)), kernel="rbf"),
         ValueError,

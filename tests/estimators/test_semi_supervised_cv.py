@@ -135,8 +135,7 @@ def test_too_many_folds_for_the_smallest_class_are_lowered_with_a_warning():
         assert fit(X, y, cv=10).scores_.shape == (1, 3, 4)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes, kernel", [(2, "linear"), (2, "rbf"), (3, "rbf")])
 def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel):
     X, y, _ = clouds(n_classes=n_classes, distance=2.0, n_labeled=24)
     params = {"kernel": kernel, "gamma": 0.3, "loss": "squared_hinge", "tol": 1e-6, "random_state": 0}
