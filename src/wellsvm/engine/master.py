@@ -59,10 +59,16 @@ def solve_master(
     losses, mixture = descent.losses, Mixture(mu)
     n_epochs, goal = 0, 0.1
     for n_rounds in count(1):
-        sweep = descent.descend(mixture.mu, rows, rng, goal)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+            sweep = descent.descend(mixture.mu, rows, rng, goal)
+            squared_norms = descent.squared_norms()
+            linear, half = losses.dual_linear(descent.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
-        squared_norms = descent.squared_norms()
-        linear, half = losses.dual_linear(descent.alpha), 0.5 * float(mixture.mu @ squared_norms)
+        if not np.isfinite(linear + half):
+            raise ValueError(
+                "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
+                "another kernel, gamma or coef0"
+            )
         mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
         upper = half + sweep.loss

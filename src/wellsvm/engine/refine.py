@@ -20,14 +20,18 @@ MAX_ROUNDS = 10
 
 
 def alternate(
-    solve: Callable[..., LabeledSVM], label_set: LabelSet, scores: FloatArray, alpha: FloatArray
+    solve: Callable[..., LabeledSVM],
+    label_set: LabelSet,
+    scores: FloatArray,
+    alpha: FloatArray | None = None,
+    max_rounds: int = MAX_ROUNDS,
 ) -> LabeledSVM:
     """Label by ``scores``, solve the SVM, label by its scores, and so on until the labelling stays.
 
     ``solve(y, alpha=...)`` trains the SVM on the labelling y from the dual variables alpha.
     """
     y = label_set.linear_oracle(scores)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(max_rounds):
         svm = solve(y, alpha=alpha)
         alpha, y_next = svm.alpha, label_set.linear_oracle(svm.scores())
         if np.array_equal(y, y_next):

@@ -83,10 +83,18 @@ class History(list[Record]):
             )  # fmt: skip
 
 
+class _StandardOutput(logging.Handler):
+    """Writes to whatever ``sys.stdout`` is at the time: notebooks and tests replace it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message."""
+        print(self.format(record), file=sys.stdout, flush=True)
+
+
 def _ensure_handler() -> None:
     """Show the table on standard output unless the application has set up logging of its own."""
     if not logger.handlers and not logging.getLogger().handlers:
-        handler = logging.StreamHandler(sys.stdout)
+        handler = _StandardOutput()
         handler.setFormatter(logging.Formatter("%(message)s"))
         logger.addHandler(handler)
     if logger.level == logging.NOTSET:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,30 +17,59 @@ from wellsvm.geometry import GramGeometry, LinearGeometry
 from wellsvm.geometry.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.native import make_rows, slices
 
-__all__ = ["KernelModel", "check_matrix", "make_geometry", "make_kernel"]
+__all__ = ["KernelModel", "all_or_nothing", "check_matrix", "make_geometry", "make_kernel"]
 
+# Larger values have a squared norm that may overflow.
+LARGEST = 1e150
 # The constant feature that stands for the intercept.
 BIAS = 1.0
 
 
-def check_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, name: str = "X") -> Matrix:
-    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row."""
+def check_matrix(
+    estimator: BaseEstimator, X: Any, *, reset: bool, name: str = "X", row_name: Callable[[int], str] = "row {}".format
+) -> Matrix:
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors."""
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
         accept_large_sparse=True, ensure_all_finite=False,
     )  # fmt: skip
-    values = X.data if sparse.issparse(X) else X
+    if sparse.issparse(X) and not X.has_canonical_format:  # a column named twice in a row would count as two features
+        X = X.copy()
+        X.sum_duplicates()
+    values = (X.data if sparse.issparse(X) else X).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(values.sum(dtype=np.float64))
     if not finite and not (mask := np.isfinite(values)).all():
-        first = int(np.flatnonzero(~mask.ravel())[0])
-        kind = "NaN" if np.isnan(values.ravel()[first]) else "infinity (inf)"
-        row = np.searchsorted(X.indptr, first, side="right") - 1 if sparse.issparse(X) else first // X.shape[1]
+        first = int(np.flatnonzero(~mask)[0])
+        kind = "NaN" if np.isnan(values[first]) else "infinity (inf)"
         raise ValueError(
-            f"Input {name} contains {kind}, first in row {row}. Remove such rows or fill them in, for instance with "
-            "sklearn.impute.SimpleImputer."
+            f"Input {name} contains {kind}, first in {row_name(_row_of(X, first))}. Remove such rows or fill them in, "
+            "for instance with sklearn.impute.SimpleImputer."
+        )
+    if values.size and max(values.max(), -values.min()) > LARGEST:
+        first = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
+        raise ValueError(
+            f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
+            "overflows. Scale the features down, for instance with sklearn.preprocessing.MaxAbsScaler."
         )
     return X
+
+
+def _row_of(X: Matrix, position: int) -> int:
+    """Row of a stored entry, given its position."""
+    return int(np.searchsorted(X.indptr, position, side="right") - 1 if sparse.issparse(X) else position // X.shape[1])
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Give an estimator back the attributes it had if `fit` fails: no half-written model."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def make_kernel(estimator: Any, X: Matrix) -> Kernel:
@@ -103,10 +134,10 @@ class KernelModel(BaseEstimator):
         self.dual_coef_ = np.ascontiguousarray(coef[:, self.support_])
         self.support_vectors_ = np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
 
-    def _functions(self, X: Any) -> FloatArray:
+    def _functions(self, X: Any, row_name: Callable[[int], str] = "row {}".format) -> FloatArray:
         """Values of all stored functions, of shape (n_samples, n_functions)."""
         check_is_fitted(self)
-        X = check_matrix(self, X, reset=False)
+        X = check_matrix(self, X, reset=False, row_name=row_name)
         if self._kernel.name == "linear":
             W = np.vstack([self.coef_.T, np.zeros(self.coef_.shape[0])])
             return _linear_values(X, np.ascontiguousarray(W)) + self.intercept_

@@ -7,7 +7,9 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["choice", "number", "whole_number"]
+import numpy as np
+
+__all__ = ["choice", "flag", "number", "whole_number"]
 
 
 def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
@@ -24,6 +26,13 @@ def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.
     if not math.isfinite(real) or not inside:
         raise ValueError(f"{name} must be {allowed}; got {name}={value!r}")
     return real
+
+
+def flag(name: str, value: Any) -> bool:
+    """Check True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r} of type {type(value).__name__}")
+    return bool(value)
 
 
 def whole_number(name: str, value: Any, *, low: int) -> int:

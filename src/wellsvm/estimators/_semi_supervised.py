@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.separation import ORACLES
 from wellsvm.estimators._common import KernelModel, check_matrix
-from wellsvm.estimators._parameters import choice, number, whole_number
+from wellsvm.estimators._parameters import choice, flag, number, whole_number
 from wellsvm.estimators._two_class import BinaryFit, Problem, Settings
 from wellsvm.labels.balanced import BalancedLabels, positive_bounds
 from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
@@ -31,6 +31,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
 
     def _settings(self) -> Settings:
         number("C", self.C, low=0.0, open_low=True)
+        flag("fit_intercept", self.fit_intercept)
         loss = choice("loss", self.loss, LOSSES)
         if loss == "auto":
             loss = "hinge" if isinstance(self.kernel, str) and self.kernel == "linear" else "squared_hinge"
@@ -39,10 +40,12 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
             loss=loss,
             init=init,
             oracle=choice("oracle", self.oracle, tuple(ORACLES)),
-            refine=bool(self.refine),
+            refine=flag("refine", self.refine),
             tol=number("tol", self.tol, low=0.0, open_low=True),
             max_iter=whole_number("max_iter", self.max_iter, low=1),
-            verbose=whole_number("verbose", int(self.verbose), low=0),
+            verbose=int(self.verbose)
+            if isinstance(self.verbose, bool)
+            else whole_number("verbose", self.verbose, low=0),
         )
 
     def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
@@ -61,15 +64,29 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
             )
         return X, partial
 
-    def _prices(self, X: Matrix, partial: PartialLabels, sample_weight: Any, C_unlabeled: float) -> FloatArray:
-        """C of every row."""
+    def _prices(
+        self,
+        X: Matrix,
+        partial: PartialLabels,
+        sample_weight: Any,
+        C_unlabeled: float,
+        held_out: BoolArray | None = None,
+    ) -> FloatArray:
+        """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         C = np.where(partial.labeled, float(self.C), C_unlabeled) * weight
+        labeled = partial.labeled if held_out is None else partial.labeled & ~held_out
+        if held_out is not None:
+            C[held_out] = 0.0
         if self.class_weight is not None:
-            known = partial.codes[partial.labeled]
+            known = partial.codes[labeled]
             by_class = compute_class_weight(self.class_weight, classes=partial.classes, y=partial.classes[known])
-            C[partial.labeled] *= by_class[known]
-        if not np.any(C[partial.labeled] > 0):
+            if not np.all(np.isfinite(by_class) & (by_class >= 0)):
+                raise ValueError(
+                    f"class_weight must be finite and not negative; got class_weight={self.class_weight!r}"
+                )
+            C[labeled] *= by_class[known]
+        if not np.any(C[labeled] > 0):
             raise ValueError("sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from")
         return C
 

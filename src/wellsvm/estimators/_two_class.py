@@ -8,14 +8,15 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.engine.alignment import best_aligned
 from wellsvm.engine.cutting_plane import cutting_plane
 from wellsvm.engine.refine import alternate
 from wellsvm.engine.report import History, Result
 from wellsvm.engine.separation import ORACLES
 from wellsvm.engine.svm import LabeledSVM, fit_svm
+from wellsvm.estimators._threads import run
 from wellsvm.geometry.base import Geometry, Losses
 from wellsvm.labels.balanced import BalancedLabels
 
@@ -100,10 +101,11 @@ def fit_path(
     if [fit.y.size for fit in warm or []] != [problem.labels.n_rows for problem in problems]:
         last = [None] * len(problems)
     for C in prices:
-        fits = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(fit_binary)(geometry, problem, C, settings, rng, before)
+        tasks = [
+            partial(fit_binary, geometry, problem, C, settings, rng, before)
             for problem, rng, before in zip(problems, generators, last)
-        )
+        ]
+        fits = run(tasks, n_jobs)
         yield fits
         last = fits
 
@@ -116,7 +118,7 @@ def fit_binary(
     rng: np.random.Generator,
     warm: BinaryFit | None = None,
 ) -> BinaryFit:
-    """Fit one two-class problem; the labelling that ``warm`` settled on and its dual variables are further starts."""
+    """Fit one two-class problem; the label vectors and dual variables of ``warm`` are further starts."""
     labels = problem.labels
     losses = Losses.of(settings.loss, C)
     solve = partial(fit_svm, geometry, labels, losses, tol=settings.tol, rng=rng)
@@ -130,12 +132,12 @@ def fit_binary(
     elif settings.init == "refined":
         first = reached[0].y
     elif settings.init == "alignment":
-        first = _best_aligned(geometry, labels, rng)
+        first = best_aligned(geometry, labels, ALIGNMENT_STARTS, rng)
     else:
         first = labels.linear_oracle(supervised.scores())
     starts = [first]
-    if warm is not None and labels.contains(warm.y):
-        starts.append(warm.y)
+    if warm is not None:
+        starts += [y for y in (warm.y, *warm.result.labels) if labels.contains(y)]
     result = cutting_plane(
         geometry.descent(labels, losses, supervised.alpha if warm is None else warm.result.descent.alpha),
         _distinct(starts),
@@ -157,17 +159,6 @@ def fit_binary(
 def _made_feasible(labels: BalancedLabels, y: LabelArray) -> LabelArray:
     """y itself, or the nearest allowed labels: a fold of cross-validation has another balance than the whole."""
     return y if labels.contains(y) else labels.linear_oracle(y.astype(np.float64))
-
-
-def _best_aligned(geometry: Geometry, labels: BalancedLabels, rng: np.random.Generator) -> LabelArray:
-    """The random label vector best aligned with the kernel.
-
-    With all dual variables one, ``||u_y||^2 = y'Ky`` is the alignment of y with the kernel, up to constants.
-    """
-    ones = np.ones(labels.n_rows)
-    at_ones = geometry.descent(labels, Losses.of("hinge", ones), ones)
-    drawn = [at_ones.candidate(labels.initial(rng)) for _ in range(ALIGNMENT_STARTS)]
-    return max(drawn, key=lambda candidate: candidate.squared_norm).y
 
 
 def _distinct(starts: Sequence[LabelArray]) -> list[LabelArray]:

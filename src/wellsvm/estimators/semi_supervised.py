@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from wellsvm.estimators._common import make_geometry, make_kernel
+from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
 from wellsvm.estimators._parameters import number
 from wellsvm.estimators._semi_supervised import SemiSupervisedBase
 from wellsvm.estimators._two_class import fit_path
@@ -169,6 +169,10 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight):
         settings = self._settings()
         X, partial = self._validate(X, y)
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm.estimators._common import make_geometry, make_kernel
+from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
 from wellsvm.estimators._parameters import number
 from wellsvm.estimators._semi_supervised import SemiSupervisedBase
+from wellsvm.estimators._threads import run
 from wellsvm.estimators._two_class import fit_path
 from wellsvm.geometry.base import Geometry
 from wellsvm.geometry.kernels import Kernel
@@ -24,6 +25,8 @@ __all__ = ["SemiSupervisedSVCCV"]
 
 # The paper's grid (section 5.1).
 PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
+# Folds are solved to this many tol: a tenth of the accuracy ranks the candidates alike and costs far less.
+FOLD_TOL = 10.0
 
 
 class SemiSupervisedSVCCV(SemiSupervisedBase):
@@ -138,42 +141,44 @@ max_iter, random_state, n_jobs, verbose
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight):
         settings = self._settings()
         scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
         kernels = self._kernels(X)
         problems = self._problems(partial)
-        prices = [self._prices(X, partial, sample_weight, C_unlabeled) for C_unlabeled in grid]
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
+        if not folds:
+            raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
+        roughly = replace(settings, verbose=0, tol=FOLD_TOL * settings.tol)
 
-        def fold_scores(geometry: Geometry, test: IntArray) -> list[float]:
-            """Score along the grid, with the rows ``test`` held out: same geometry, price 0."""
-            held_out = np.zeros(partial.codes.size, dtype=bool)
-            held_out[test] = True
-            path = fit_path(
-                geometry,
-                self._problems(partial, held_out),
-                [np.where(held_out, 0.0, C) for C in prices],
-                replace(settings, verbose=0),
-                seed=seed,
-            )
+        def fold_scores(geometry: Geometry, train: IntArray, test: IntArray) -> list[float]:
+            """Score along the grid. Rows not in ``train`` are held out: same geometry, price 0."""
+            held_out = np.ones(partial.codes.size, dtype=bool)
+            held_out[train] = False
+            prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
+            path = fit_path(geometry, self._problems(partial, held_out), prices, roughly, seed=seed)
             y_test = partial.classes[partial.codes[test]]
-            return [scorer(_Decided.by(partial.classes, fits, test), np.zeros((test.size, 1)), y_test) for fits in path]
+            return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
-        folds = [test for _, test in SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes)]
         scores = []
         for kernel in kernels:
             geometry = make_geometry(X, kernel, self.fit_intercept)  # once per gamma; the threads share it
-            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            scores.append(np.transpose(run(delayed(fold_scores)(geometry, test) for test in folds)))
+            tasks = [functools.partial(fold_scores, geometry, train, test) for train, test in folds]
+            scores.append(np.transpose(run(tasks, self.n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([kernel.gamma for kernel in kernels])
         best_kernel, best_C = choose(self.scores_)
         self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
         if best_kernel < len(kernels) - 1:
             geometry = make_geometry(X, kernels[best_kernel], self.fit_intercept)
-        *_, fits = fit_path(geometry, problems, prices[: best_C + 1], settings, seed=seed, n_jobs=self.n_jobs)
+        prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
+        *_, fits = fit_path(geometry, problems, prices, settings, seed=seed, n_jobs=self.n_jobs)
         self._store(X, kernels[best_kernel], partial, fits)
         return self
 
@@ -195,6 +200,8 @@ def choose(scores: FloatArray) -> tuple[int, int]:
     candidate by more than one standard error of the difference, fold by fold: a few rows can make any value look good.
     """
     mean = scores.mean(axis=2)
+    if np.isnan(mean).any():
+        raise ValueError("scoring gave NaN on some fold; use another scoring or fewer folds")
     supervised = int(np.argmax(mean[:, 0])), 0
     best_C = int(np.argmax(mean.max(axis=0)))
     best = int(np.argmax(mean[:, best_C])), best_C

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from types import ModuleType
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from wellsvm.native import reference
 
-__all__ = ["backend", "backend_name", "make_gram", "make_rows", "slices"]
+__all__ = ["CancelFlag", "backend", "backend_name", "make_gram", "make_rows", "slices"]
 
 # A native call may last about this many multiply-adds (well under 100 ms), so that Ctrl-C, callbacks and
 # time limits can act between two calls.
@@ -65,8 +66,32 @@ def make_gram(K: np.ndarray, module: ModuleType | None = None) -> Any:
     return (backend if module is None else module).gram(K)
 
 
+class CancelFlag:
+    """A wish to stop, shared by threads: those that `watch` it end at their next slice once it is set."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    def watch(self) -> None:
+        """Make the calling thread stop when this flag is set."""
+        _thread.flag = self
+
+    def cancel(self) -> None:
+        """Set the flag."""
+        self.cancelled = True
+
+
+_thread = threading.local()
+
+
 def slices(n: int, work_per_row: float) -> Iterator[tuple[int, int]]:
-    """Cut ``n`` rows into pieces that each keep a native call short."""
+    """Cut ``n`` rows into pieces that each keep a native call short.
+
+    Python handles Ctrl-C between two pieces in the main thread; other threads look at their `CancelFlag`.
+    """
+    flag = getattr(_thread, "flag", None)
     step = max(1, int(WORK_PER_CALL / max(work_per_row, 1.0)))
     for begin in range(0, n, step):
+        if flag is not None and flag.cancelled:
+            raise KeyboardInterrupt
         yield begin, min(begin + step, n)
