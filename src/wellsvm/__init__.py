@@ -3,10 +3,20 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from wellsvm._versions import show_versions
+from wellsvm.bags import Bags
+from wellsvm.estimators.clustering import MaxMarginClustering
+from wellsvm.estimators.multi_instance import MultiInstanceSVC
 from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
 from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
 
-__all__ = ["SemiSupervisedSVC", "SemiSupervisedSVCCV", "show_versions"]
+__all__ = [
+    "Bags",
+    "MaxMarginClustering",
+    "MultiInstanceSVC",
+    "SemiSupervisedSVC",
+    "SemiSupervisedSVCCV",
+    "show_versions",
+]
 
 try:
     __version__ = version("wellsvm")

@@ -67,7 +67,11 @@ for kernel in ("linear", "rbf"):
 
 overflow = r"(?i)squared norm of row 5.* overflow|row 5.*(overflow|infinity)|NaN or infinity"
 CASES |= {
-    "linear: X whose squared norm overflows": (lambda: fit(with_cell(1e200)), ValueError, r"row 5: its squared norm overflows"),
+    "linear: X whose squared norm overflows": (
+        lambda: fit(with_cell(1e200)),
+        ValueError,
+        r"row 5: its squared norm overflows",
+    ),
     "linear: CSR whose squared norm overflows": (
         lambda: fit(sp.csr_matrix(with_cell(1e200))),
         ValueError,

@@ -5,6 +5,8 @@ With all dual variables one, ``||u_y||^2 = y'Ky`` is the alignment of y with the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from wellsvm._typing import LabelArray
@@ -12,22 +14,33 @@ from wellsvm.engine.separation import climb
 from wellsvm.geometry.base import Candidate, Descent, Geometry, Losses
 from wellsvm.labels.base import LabelSet
 
-__all__ = ["best_aligned", "climb_alignment"]
+__all__ = ["best_aligned", "climb_alignment", "climb_from"]
+
+CLIMBS = 5
 
 
 def best_aligned(geometry: Geometry, label_set: LabelSet, n_draws: int, rng: np.random.Generator) -> LabelArray:
     """Of ``n_draws`` random label vectors the one best aligned with the kernel; of equals the first."""
-    return _best_drawn(_at_ones(geometry, label_set), n_draws, rng).y
+    drawn = _drawn(_at_ones(geometry, label_set), n_draws, rng)
+    return max(drawn, key=lambda candidate: candidate.squared_norm).y
 
 
 def climb_alignment(geometry: Geometry, label_set: LabelSet, n_draws: int, rng: np.random.Generator) -> LabelArray:
-    """`best_aligned`, then relabelled by ``argmax over z of z'Ky`` while that raises the alignment.
+    """The best of a few random label vectors after relabelling by ``argmax over z of z'Ky`` while that aligns better.
 
-    Power iteration, its iterates rounded to members of B: it ends near the leading eigenvector of K, and costs two
-    passes over the data per step. Where all of B is balanced (``sum y = 0``) that is K centred.
+    Power iteration, its iterates rounded to members of B: it ends near the leading eigenvectors of K, and costs two
+    passes over the data per step. Where all of B is balanced (``sum y = 0``) that is K centred. Of ``n_draws`` random
+    ones the best `CLIMBS` are climbed from.
     """
     descent = _at_ones(geometry, label_set)
-    return climb(descent, _best_drawn(descent, n_draws, rng)).y
+    drawn = sorted(_drawn(descent, n_draws, rng), key=lambda candidate: -candidate.squared_norm)
+    return max((climb(descent, start) for start in drawn[:CLIMBS]), key=lambda candidate: candidate.squared_norm).y
+
+
+def climb_from(geometry: Geometry, label_set: LabelSet, y: LabelArray) -> LabelArray:
+    """The same from the label vector ``y``."""
+    descent = _at_ones(geometry, label_set)
+    return climb(descent, descent.candidate(y)).y
 
 
 def _at_ones(geometry: Geometry, label_set: LabelSet) -> Descent:
@@ -35,6 +48,5 @@ def _at_ones(geometry: Geometry, label_set: LabelSet) -> Descent:
     return geometry.descent(label_set, Losses.of("hinge", ones), ones)
 
 
-def _best_drawn(descent: Descent, n_draws: int, rng: np.random.Generator) -> Candidate:
-    drawn = (descent.candidate(descent.label_set.initial(rng)) for _ in range(n_draws))
-    return max(drawn, key=lambda candidate: candidate.squared_norm)
+def _drawn(descent: Descent, n_draws: int, rng: np.random.Generator) -> Iterator[Candidate]:
+    return (descent.candidate(descent.label_set.initial(rng)) for _ in range(n_draws))

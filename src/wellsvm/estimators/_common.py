@@ -46,8 +46,8 @@ def check_matrix(
             f"Input {name} contains {kind}, first in {row_name(_row_of(X, first))}. Remove such rows or fill them in, "
             "for instance with sklearn.impute.SimpleImputer."
         )
-    if values.size and max(values.max(), -values.min()) > LARGEST:
-        first = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
+    if values.size and max(float(values.max()), -float(values.min())) > LARGEST:
+        first = int(np.flatnonzero(np.abs(values.astype(np.float64)) > LARGEST)[0])
         raise ValueError(
             f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
             "overflows. Scale the features down, for instance with sklearn.preprocessing.MaxAbsScaler."

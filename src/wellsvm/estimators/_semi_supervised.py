@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,15 @@ from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
-from wellsvm.engine.separation import ORACLES
 from wellsvm.estimators._common import KernelModel, check_matrix
-from wellsvm.estimators._parameters import choice, flag, number, whole_number
-from wellsvm.estimators._two_class import BinaryFit, Problem, Settings
+from wellsvm.estimators._parameters import choice, number
+from wellsvm.estimators._two_class import BinaryFit, Problem, Settings, settings_of
 from wellsvm.labels.balanced import BalancedLabels, positive_bounds
 from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
 
 __all__ = ["SemiSupervisedBase"]
 
 INITS = ("refined", "svm", "alignment")
-LOSSES = ("hinge", "squared_hinge", "auto")
 # Attributes of the size of the training set; a pickle leaves them out.
 TRAINING_ROWS = ("transduction_", "labelings_", "_fits")
 
@@ -30,23 +29,8 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
     """Common part of SemiSupervisedSVC and SemiSupervisedSVCCV; they add parameters and `fit`."""
 
     def _settings(self) -> Settings:
-        number("C", self.C, low=0.0, open_low=True)
-        flag("fit_intercept", self.fit_intercept)
-        loss = choice("loss", self.loss, LOSSES)
-        if loss == "auto":
-            loss = "hinge" if isinstance(self.kernel, str) and self.kernel == "linear" else "squared_hinge"
         init = choice("init", self.init, INITS, also=" or an array") if isinstance(self.init, str) else "svm"
-        return Settings(
-            loss=loss,
-            init=init,
-            oracle=choice("oracle", self.oracle, tuple(ORACLES)),
-            refine=flag("refine", self.refine),
-            tol=number("tol", self.tol, low=0.0, open_low=True),
-            max_iter=whole_number("max_iter", self.max_iter, low=1),
-            verbose=int(self.verbose)
-            if isinstance(self.verbose, bool)
-            else whole_number("verbose", self.verbose, low=0),
-        )
+        return replace(settings_of(self), init=init)
 
     def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
         if y is None:

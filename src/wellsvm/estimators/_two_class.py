@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from wellsvm.engine.refine import alternate
 from wellsvm.engine.report import History, Result
 from wellsvm.engine.separation import ORACLES
 from wellsvm.engine.svm import LabeledSVM, fit_svm
+from wellsvm.estimators._parameters import choice, flag, number, whole_number
 from wellsvm.estimators._threads import run
 from wellsvm.geometry.base import Geometry, Losses
 from wellsvm.labels.balanced import BalancedLabels
 
-__all__ = ["BinaryFit", "Problem", "Settings", "fit_path"]
+__all__ = ["BinaryFit", "Problem", "Settings", "fit_path", "settings_of"]
 
 ALIGNMENT_STARTS = 20
+LOSSES = ("hinge", "squared_hinge", "auto")
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,25 @@ class Settings:
     tol: float = 1e-3
     max_iter: int = 50
     verbose: int = 0
+
+
+def settings_of(estimator: Any) -> Settings:
+    """The settings that an estimator's parameters ask for, checked. ``loss="auto"``: hinge if linear, else squared."""
+    number("C", estimator.C, low=0.0, open_low=True)
+    flag("fit_intercept", estimator.fit_intercept)
+    loss, linear = (
+        choice("loss", estimator.loss, LOSSES),
+        isinstance(estimator.kernel, str) and estimator.kernel == "linear",
+    )
+    verbose = estimator.verbose
+    return Settings(
+        loss=("hinge" if linear else "squared_hinge") if loss == "auto" else loss,
+        oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),
+        refine=flag("refine", estimator.refine),
+        tol=number("tol", estimator.tol, low=0.0, open_low=True),
+        max_iter=whole_number("max_iter", estimator.max_iter, low=1),
+        verbose=int(verbose) if isinstance(verbose, bool) else whole_number("verbose", verbose, low=0),
+    )
 
 
 @dataclass(frozen=True)

@@ -2,5 +2,7 @@
 
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
+from wellsvm.labels.clusters import ClusterLabels
+from wellsvm.labels.keys import KeyInstances
 
-__all__ = ["BalancedLabels", "LabelSet"]
+__all__ = ["BalancedLabels", "ClusterLabels", "KeyInstances", "LabelSet"]

@@ -1,0 +1,390 @@
+"""Bags of instances: flat rows plus the borders between bags, in a form that scikit-learn can index.
+
+`Bags` keeps the instances of a bag together, bag after bag: ``X[offsets[i] : offsets[i + 1]]`` is bag i. Where the
+caller's rows come in that order already, X is the caller's array; else the rows are brought together once, and `order`
+remembers where each came from, so that values per instance can be given back in the caller's order (`restore`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from wellsvm._typing import IntArray, Matrix
+
+__all__ = ["Bags", "PerInstance", "as_bags", "per_instance"]
+
+
+class Bags:
+    """Bags of instances, indexed by bag.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_instances, n_features)
+        All instances, dense or CSR. Kept without a copy where the rows of every bag lie together in sorted order of the
+        bags.
+    groups : array of shape (n_instances,)
+        The bag of each row: numbers, strings, anything that can be sorted. Bags come in sorted order, as
+        ``np.unique(groups)`` gives them: with numbers 0 ... n - 1, labels ``y[k]`` belong to bag number k.
+
+    Attributes
+    ----------
+    X : array or CSR matrix of shape (n_instances, n_features)
+        The instances, bag after bag; inside a bag in the caller's order.
+    offsets : int array of shape (n_bags + 1,)
+        Bag i owns the rows ``offsets[i] ... offsets[i + 1] - 1`` of X.
+    names : array of shape (n_bags,)
+        What ``groups`` calls each bag.
+    order : int array of shape (n_instances,), or None
+        Row of the caller's X that each row of ``X`` was; None where it is the same row.
+    sizes : int array of shape (n_bags,)
+        Instances of each bag, at least one.
+
+    Notes
+    -----
+    ``len`` is the number of bags and indexing by int, slice, mask or index array gives Bags, so that `cross_val_score`,
+    `GridSearchCV` and `train_test_split` split by bag. Iterating gives each bag as a 2-D array or CSR matrix. A part
+    taken by indexing counts its instances bag after bag, in the order of the part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellsvm import Bags
+    >>> bags = Bags(np.arange(10.0).reshape(5, 2), groups=["b", "a", "b", "b", "a"])
+    >>> len(bags), bags.sizes.tolist(), bags.names.tolist()
+    (2, [2, 3], ['a', 'b'])
+    >>> bags[[1]].X
+    array([[0., 1.],
+           [4., 5.],
+           [6., 7.]])
+    """
+
+    def __init__(self, X: Any, groups: Any) -> None:
+        X = _as_matrix(X, "X")
+        groups = _as_groups(groups, X.shape[0])
+        try:
+            names, bag_of = np.unique(groups, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(f"groups mixes values that cannot be sorted: {error}; use numbers or strings") from None
+        order = None
+        if np.any(np.diff(bag_of) < 0):
+            order = np.argsort(bag_of, kind="stable")
+            X = X[order]
+        self._set(X, np.concatenate([[0], np.cumsum(np.bincount(bag_of))]), names, order)
+
+    def _set(self, X: Matrix, offsets: IntArray, names: np.ndarray, order: IntArray | None = None) -> Bags:
+        self.X, self.offsets, self.names, self.order = X, offsets.astype(np.int64), names, order
+        self.sizes: IntArray = np.diff(self.offsets)
+        return self
+
+    @classmethod
+    def from_list(cls, bags: Sequence[Any] | np.ndarray) -> Bags:
+        """Bags from a list of 2-D arrays or sparse matrices (instances, features), or one 3-D array.
+
+        Parameters
+        ----------
+        bags : sequence of arrays or sparse matrices of shape (n_instances_of_the_bag, n_features)
+            All dense or all sparse, of one width; the bags are named 0, 1, ...
+        """
+        if isinstance(bags, np.ndarray) and bags.ndim == 3:
+            n, size, width = bags.shape
+            _require(n > 0, "an empty array of bags; at least one bag is needed")
+            _require(size > 0, "bag 0 is empty; every bag needs at least one instance")
+            return cls.__new__(cls)._set(bags.reshape(n * size, width), np.arange(n + 1) * size, np.arange(n))
+        parts = []
+        for i, part in enumerate(bags):
+            part = _as_matrix(part, f"bag {i}")
+            parts.append(part)
+            (size, width), (_, expected) = part.shape, parts[0].shape
+            kind, kind_0 = _kind(part), _kind(parts[0])
+            _require(size > 0, f"bag {i} is empty; every bag needs at least one instance: drop it and its label")
+            _require(kind == kind_0, f"bag {i} is {kind} but bag 0 is {kind_0}; make all bags dense or all sparse")
+            _require(width == expected, f"bag {i} has {width} features but bag 0 has {expected}; all need the same")
+        _require(bool(parts), "an empty list of bags; at least one bag is needed")
+        X = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+        offsets = np.concatenate([[0], np.cumsum([part.shape[0] for part in parts])])
+        return cls.__new__(cls)._set(X, offsets, np.arange(len(parts)))
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, bag: Any, label: Any = None, features: Sequence[Any] | None = None
+    ) -> tuple[Bags, np.ndarray | None]:
+        """Bags, and their labels, from a data frame with one row per instance.
+
+        Parameters
+        ----------
+        frame : data frame
+            pandas, polars, or anything with ``columns`` and ``frame[column]``.
+        bag : column name
+            The column that names the bag.
+        label : column name, optional
+            The column of the bag's label: the same in every row of a bag.
+        features : sequence of column names, optional
+            Columns of the features; all others if None.
+
+        Returns
+        -------
+        bags : Bags
+            The bags.
+        y : array of shape (n_bags,), or None
+            Their labels, in the order of the bags; None without a ``label`` column.
+        """
+        columns = list(frame.columns)
+        special = [bag] if label is None else [bag, label]
+        used = [c for c in columns if c not in special] if features is None else list(features)
+        missing = [c for c in special + used if c not in columns]
+        _require(not missing, f"the frame has no column {missing[0] if missing else ''!r}; it has {columns}")
+        _require(bool(used), "the frame has no column left for the features")
+        X = np.column_stack([_numbers(frame[c], c) for c in used])
+        bags = cls(X, np.asarray(frame[bag]))
+        return bags, None if label is None else bags.bag_labels(np.asarray(frame[label]))
+
+    # -------------------------------------------------------------- a sequence of bags
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_bags,)``: what scikit-learn counts as samples."""
+        return (len(self),)
+
+    @property
+    def n_instances(self) -> int:
+        """Instances in all bags."""
+        return int(self.offsets[-1])
+
+    @property
+    def n_features(self) -> int:
+        """Features of an instance."""
+        return int(self.X.shape[1])
+
+    @property
+    def bag_of(self) -> IntArray:
+        """Number of the bag of each row of X."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def name(self, bag: int) -> str:
+        """How an error calls a bag."""
+        return repr(self.names.tolist()[bag])
+
+    def __iter__(self) -> Iterator[Matrix]:
+        for begin, end in zip(self.offsets[:-1], self.offsets[1:]):
+            yield self.X[begin:end]
+
+    def __getitem__(self, key: Any) -> Bags:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn asks arrays for rows
+            key = key[0]
+        if isinstance(key, slice):
+            chosen = np.arange(len(self))[key]
+        else:
+            chosen = np.asarray(key)
+            if chosen.dtype == bool:
+                if chosen.shape != (len(self),):
+                    raise IndexError(f"a mask of shape {chosen.shape} for {len(self)} bags; give one entry per bag")
+                chosen = np.flatnonzero(chosen)
+            elif chosen.size == 0:
+                chosen = chosen.astype(np.int64)
+            if chosen.ndim > 1 or chosen.dtype.kind not in "iu":
+                raise IndexError(f"bags are indexed by an int, a slice, a mask or an array of ints; got {key!r}")
+            bad = np.flatnonzero((chosen.ravel() < -len(self)) | (chosen.ravel() >= len(self)))
+            if bad.size:
+                raise IndexError(f"bag {chosen.ravel()[bad[0]]} does not exist; there are {len(self)} bags")
+            chosen = chosen.reshape(-1) % len(self) if len(self) else chosen.reshape(-1)
+        sizes = self.sizes[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        if chosen.size and np.all(np.diff(chosen) == 1):  # neighbours: no copy of dense rows
+            X = self.X[self.offsets[chosen[0]] : self.offsets[chosen[-1] + 1]]
+        else:
+            X = self.X[np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])]
+        return type(self).__new__(type(self))._set(X, offsets, self.names[chosen])
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise TypeError(
+            "Bags hold many instances each and are no array; use bags.X for the flat instances, or wrap a transformer "
+            "as wellsvm.bags.per_instance(transformer)"
+        )
+
+    def __repr__(self) -> str:
+        kind = "sparse" if sparse.issparse(self.X) else "dense"
+        return f"Bags({len(self)} bags, {self.n_instances} instances, {self.n_features} features, {kind})"
+
+    # -------------------------------------------------------------- values per instance
+
+    def arrange(self, values: np.ndarray) -> np.ndarray:
+        """Values per instance, from the caller's order to that of ``X``."""
+        return values if self.order is None else values[self.order]
+
+    def restore(self, values: np.ndarray) -> np.ndarray:
+        """Values per instance, from the order of ``X`` to the caller's."""
+        if self.order is None:
+            return values
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        return restored
+
+    def bag_labels(self, y: Any) -> np.ndarray:
+        """Labels of the bags, from one label per instance (in the caller's order) that is the same in each bag."""
+        y = np.asarray(y)
+        if y.shape != (self.n_instances,):
+            raise ValueError(f"y has shape {y.shape}; expected one label for each of {self.n_instances} instances")
+        y = self.arrange(y)
+        first = y[self.offsets[:-1]]
+        own = np.repeat(first, self.sizes)
+        differs = np.flatnonzero((y != own) & ((y == y) | (own == own)))  # NaN throughout a bag is no contradiction
+        if differs.size:
+            bag = int(self.bag_of[differs[0]])
+            one, other = own[differs].tolist()[0], y[differs].tolist()[0]
+            raise ValueError(f"y differs inside bag {self.name(bag)}: {one!r} and {other!r}; a bag has one label")
+        return first
+
+    def with_instances(self, X: Any) -> Bags:
+        """The same bags with other features: row j of X replaces row j of ``self.X``."""
+        X = _as_matrix(X, "X")
+        _require(X.shape[0] == self.n_instances, f"{X.shape[0]} rows for {self.n_instances} instances")
+        return type(self).__new__(type(self))._set(X, self.offsets, self.names, self.order)
+
+
+def as_bags(bags: Any, groups: Any = None) -> Bags:
+    """Bags from what an estimator is given: Bags, a list of 2-D arrays, or flat rows and ``groups``."""
+    if isinstance(bags, Bags):
+        _require(groups is None, "groups is for flat instances; the first argument holds bags already")
+        return bags
+    if groups is not None:
+        return Bags(bags, groups)
+    if isinstance(bags, (list, tuple)) or (isinstance(bags, np.ndarray) and (bags.ndim == 3 or bags.dtype == object)):
+        return Bags.from_list(bags)
+    raise ValueError(
+        "expected Bags, a list of 2-D arrays, or flat instances with groups=...; got "
+        f"{type(bags).__name__} of shape {getattr(bags, 'shape', None)} without groups"
+    )
+
+
+# ------------------------------------------------------------------ transformers
+
+
+class PerInstance(TransformerMixin, BaseEstimator):
+    """A transformer of rows that works on bags: fitted on all instances, applied to each.
+
+    Parameters
+    ----------
+    transformer : estimator with fit and transform
+        Such as StandardScaler, TfidfTransformer, Nystroem or PCA. It is cloned, not changed.
+
+    Attributes
+    ----------
+    transformer_ : estimator
+        The fitted clone.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from wellsvm import MultiInstanceSVC
+    >>> from wellsvm.bags import per_instance
+    >>> pipeline = make_pipeline(per_instance(StandardScaler()), MultiInstanceSVC())
+    """
+
+    def __init__(self, transformer):
+        self.transformer = transformer
+
+    def fit(self, bags, y=None):
+        """Fit the transformer on the instances of all bags, each with its bag's label.
+
+        Parameters
+        ----------
+        bags : Bags or list of 2-D arrays
+            The bags.
+        y : array of shape (n_bags,), optional
+            Labels of the bags.
+        """
+        bags = as_bags(bags)
+        labels = None if y is None else np.repeat(np.asarray(y), bags.sizes)
+        self.transformer_ = clone(self.transformer).fit(bags.X, labels)
+        return self
+
+    def transform(self, bags):
+        """The bags with transformed instances.
+
+        Parameters
+        ----------
+        bags : Bags or list of 2-D arrays
+            The bags.
+        """
+        check_is_fitted(self)
+        bags = as_bags(bags)
+        return bags.with_instances(self.transformer_.transform(bags.X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def per_instance(transformer: Any) -> PerInstance:
+    """Make a transformer of rows work on bags, for instance in a Pipeline before MultiInstanceSVC."""
+    return PerInstance(transformer)
+
+
+# ------------------------------------------------------------------ checks
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def _kind(X: Matrix) -> str:
+    return "sparse" if sparse.issparse(X) else "dense"
+
+
+def _as_matrix(X: Any, name: str) -> Matrix:
+    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one."""
+    if isinstance(X, Bags):
+        X = X.X  # in a list: a bag taken by its number
+    if sparse.issparse(X):
+        return X.tocsr()
+    try:
+        X = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} is no 2-D array: {error}") from None
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (instances, features)")
+    if X.dtype.kind not in "fiub":
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} holds something that is no number: {error}") from None
+    return X
+
+
+def _as_groups(groups: Any, n_instances: int) -> np.ndarray:
+    groups = np.asarray(groups)
+    if groups.ndim != 1:
+        raise ValueError(f"groups has shape {groups.shape}; expected one dimension, the bag of each row")
+    if len(groups) != n_instances:
+        raise ValueError(f"groups has {len(groups)} entries for {n_instances} instances; give the bag of every row")
+    _require(n_instances > 0, "X has no rows; at least one bag with one instance is needed")
+    missing: Callable[[Any], bool] = lambda g: g is None or g != g  # noqa: E731
+    if groups.dtype.kind == "f":
+        bad = np.flatnonzero(np.isnan(groups))
+    else:
+        bad = np.flatnonzero([missing(g) for g in groups]) if groups.dtype == object else np.empty(0, int)
+    if bad.size:
+        raise ValueError(f"groups has a missing value in row {bad[0]}; every instance belongs to a bag")
+    return groups
+
+
+def _numbers(column: Any, name: Any) -> np.ndarray:
+    values = np.asarray(column)
+    if values.dtype in (np.float32, np.float64):
+        return values
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} holds something that is no number: {error}") from None

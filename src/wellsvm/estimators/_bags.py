@@ -1,0 +1,297 @@
+"""What classifiers of bags share, ours and the baselines: checks, two-class problems, prediction, location."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+
+from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm.bags import Bags, as_bags
+from wellsvm.estimators._common import KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
+from wellsvm.estimators._parameters import choice, flag, number, whole_number
+from wellsvm.estimators._threads import run
+from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.geometry.base import Losses
+from wellsvm.geometry.kernels import Kernel
+
+__all__ = ["AnyGeometry", "BagClassifier", "first_of_largest"]
+
+AnyGeometry: TypeAlias = LinearGeometry | GramGeometry
+
+LOSSES = ("auto", "hinge", "squared_hinge")
+# Attributes of the size of the training set; a pickle leaves them out.
+TRAINING_ROWS = ("key_instances_", "labelings_")
+
+
+class BagClassifier(ClassifierMixin, KernelModel):
+    """A classifier of bags by a function of instances; subclasses add parameters and `_fit_two_class`."""
+
+    @abstractmethod
+    def _fit_two_class(
+        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, title: str
+    ) -> Any:
+        """Fit one class against the rest; has ``predictor`` (descent, mu) and ``y``, +1 for the key instances."""
+
+    def fit(self, bags, y, groups=None):
+        """Learn from labeled bags.
+
+        Parameters
+        ----------
+        bags : Bags, list of 2-D arrays or CSR matrices, or array or CSR matrix of shape (n_instances, n_features)
+            The bags; flat instances need ``groups``. For ``kernel="precomputed"`` the features of an instance are its
+            kernel values with all training instances.
+        y : array of shape (n_bags,) or (n_instances,)
+            Label of every bag, in the order of the bags (for ``groups`` that of ``np.unique(groups)``); or of every
+            instance, in the order of the instances and equal inside each bag. Where both lengths agree, every bag is
+            one instance: with ``groups`` the labels then are those of the instances.
+        groups : array of shape (n_instances,), optional
+            The bag of each flat instance.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._check_parameters()
+            bags, codes = self._validate(bags, y, groups)
+            kernel = make_kernel(self, bags.X)
+            return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept))
+
+    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, geometry: AnyGeometry) -> Self:
+        """Fit checked bags on a geometry at hand, which fits of other parameters may share."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        tasks = [
+            partial(
+                self._fit_two_class, bags, geometry, codes == k, np.random.default_rng([seed, k]),
+                "" if len(self.classes_) == 2 else f"class {self.classes_.tolist()[k]!r} against the rest",
+            )
+            for k in wanted
+        ]  # fmt: skip
+        fits = run(tasks, getattr(self, "n_jobs", None))
+        self._store_functions(bags.X, kernel, [fit.predictor for fit in fits])
+        if bags.order is not None and kernel.name != "linear":
+            self._sort_support(bags.order[self.support_])
+        keys = np.full((len(bags), self._n_keys()), -1, dtype=np.int64)
+        for k, fit in zip(wanted, fits):
+            keys[codes == k] = _indices_inside(bags, fit.y, self._n_keys())[codes == k]
+        self.key_instances_ = keys[:, 0] if self._n_keys() == 1 else keys
+        self._store_report(bags, fits)
+        return self
+
+    def _n_keys(self) -> int:
+        return 1
+
+    def _store_report(self, bags: Bags, fits: list[Any]) -> None:
+        """Store what else a fit tells; nothing by default."""
+
+    def _sort_support(self, support: IntArray) -> None:
+        """Number the support vectors as the caller numbers the instances."""
+        order = np.argsort(support)
+        self.support_, self.dual_coef_ = support[order], np.ascontiguousarray(self.dual_coef_[:, order])
+        if self.support_vectors_.shape[0]:
+            self.support_vectors_ = self.support_vectors_[order]
+
+    # -------------------------------------------------------------- checks
+
+    def _check_parameters(self) -> None:
+        number("C_positive", self.C_positive, low=0.0, open_low=True)
+        number("C_negative", self.C_negative, low=0.0, open_low=True)
+        number("tol", self.tol, low=0.0, open_low=True)
+        whole_number("max_iter", self.max_iter, low=1)
+        choice("loss", self.loss, LOSSES)
+        flag("fit_intercept", self.fit_intercept)
+
+    def _losses(self, positive: BoolArray) -> Losses:
+        """Box and ridge of every row, given which rows are positive."""
+        loss = self.loss
+        if loss == "auto":
+            loss = "hinge" if isinstance(self.kernel, str) and self.kernel == "linear" else "squared_hinge"
+        return Losses.of(loss, np.where(positive, float(self.C_positive), float(self.C_negative)))
+
+    def _validate(self, bags: Any, y: Any, groups: Any) -> tuple[Bags, IntArray]:
+        """The checked bags, and the number of each bag's class; sets ``classes_``, the positive class last of two."""
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        flat = groups is not None
+        bags = self._checked(as_bags(bags, groups), reset=True)
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y has shape {y.shape}; expected one label per bag")
+        if len(y) == bags.n_instances and (flat or len(y) != len(bags)):
+            y = bags.bag_labels(y)
+        if len(y) != len(bags):
+            raise ValueError(
+                f"y has {len(y)} labels for {len(bags)} bags of {bags.n_instances} instances; give one per bag, or one "
+                "per instance"
+            )
+        missing = [i for i, label in enumerate(y) if label is None or label != label]
+        if missing:
+            raise ValueError(f"bag {bags.name(missing[0])} has no label; leave bags without label out")
+        check_classification_targets(y)
+        classes = unique_labels(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"all {len(bags)} bags have the label {classes.tolist()[0]!r}; bags of 2 or more classes are needed"
+            )
+        if self.positive_class is not None:
+            if self.positive_class not in classes.tolist():
+                raise ValueError(f"positive_class={self.positive_class!r} is not among the labels {classes.tolist()}")
+            if len(classes) > 2:
+                raise ValueError(
+                    f"positive_class={self.positive_class!r} is for two classes; y has {len(classes)}: leave it None "
+                    "for one against the rest, or pass y == positive_class"
+                )
+            classes = np.array([c for c in classes if c != self.positive_class] + [self.positive_class], classes.dtype)
+        self.classes_ = classes
+        order = np.argsort(classes)
+        return bags, order[np.searchsorted(classes[order], y)]
+
+    def _checked(self, bags: Bags, *, reset: bool) -> Bags:
+        X = check_matrix(self, bags.X, reset=reset, name="bags", row_name=_row_names(bags))
+        if self.kernel == "precomputed" and reset and bags.order is not None and X.shape[0] == X.shape[1]:
+            X = X[:, bags.order]  # features are instances here, in the caller's order
+        return bags if X is bags.X else bags.with_instances(X)
+
+    # -------------------------------------------------------------- prediction
+
+    def decision_function_instances(self, bags, groups=None):
+        """Values of f for every instance, in the caller's flat order.
+
+        Parameters
+        ----------
+        bags : Bags, list of 2-D arrays, or array or CSR matrix of shape (n_instances, n_features)
+            Bags, or instances without bags.
+        groups : array of shape (n_instances,), optional
+            The bag of each flat instance; of no account here.
+
+        Returns
+        -------
+        array of shape (n_instances,), or (n_instances, n_classes) for more than two classes
+        """
+        if groups is None and getattr(bags, "ndim", None) == 2:
+            return self._columns(self._functions(bags))
+        bags = as_bags(bags, groups)
+        return self._columns(bags.restore(self._functions(bags.X, _row_names(bags))))
+
+    def decision_function(self, bags, groups=None):
+        """Value of every bag: the largest f among its instances.
+
+        Parameters
+        ----------
+        bags : Bags, list of 2-D arrays, or array or CSR matrix of shape (n_instances, n_features)
+            The bags; flat instances need ``groups``.
+        groups : array of shape (n_instances,), optional
+            The bag of each flat instance.
+
+        Returns
+        -------
+        array of shape (n_bags,), or (n_bags, n_classes) for more than two classes
+        """
+        bags = as_bags(bags, groups)
+        values = self._bag_values(self._functions(bags.X, _row_names(bags)), bags)
+        return self._columns(values)
+
+    def _bag_values(self, values: FloatArray, bags: Bags) -> FloatArray:
+        return np.maximum.reduceat(values, bags.offsets[:-1], axis=0)
+
+    def _columns(self, values: FloatArray) -> FloatArray:
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def _codes(self, values: FloatArray) -> IntArray:
+        return (values[:, 0] > 0).astype(np.intp) if len(self.classes_) == 2 else np.argmax(values, axis=1)
+
+    def predict(self, bags, groups=None):
+        """Class of every bag.
+
+        Parameters
+        ----------
+        bags, groups :
+            As in `decision_function`.
+        """
+        bags = as_bags(bags, groups)
+        values = self._bag_values(self._functions(bags.X, _row_names(bags)), bags)
+        return self.classes_[self._codes(values)]
+
+    def predict_instances(self, bags, groups=None):
+        """Class of every instance taken as a bag of its own, in the caller's flat order.
+
+        Parameters
+        ----------
+        bags, groups :
+            As in `decision_function_instances`.
+        """
+        values = self.decision_function_instances(bags, groups)
+        return self.classes_[self._codes(values.reshape(len(values), -1))]
+
+    def locate(self, bags, k=1, groups=None):
+        """Which instances make a bag what it is predicted to be: the k of largest f inside each bag.
+
+        Parameters
+        ----------
+        bags, groups :
+            As in `decision_function`.
+        k : int, default=1
+            Instances wanted per bag, best first.
+
+        Returns
+        -------
+        array of shape (n_bags,), or (n_bags, k) for k > 1
+            Numbers of instances inside their bag, counted from 0 in the caller's order; -1 for bags predicted negative,
+            and where a bag has fewer than k instances. With more than two classes no bag is negative: the instances
+            are those of largest f for the predicted class.
+        """
+        k = whole_number("k", k, low=1)
+        bags = as_bags(bags, groups)
+        values = self._functions(bags.X, _row_names(bags))
+        codes = self._codes(self._bag_values(values, bags))
+        column = np.zeros_like(codes) if len(self.classes_) == 2 else codes
+        found = first_of_largest(values[np.arange(len(values)), column[bags.bag_of]], bags, k)
+        if len(self.classes_) == 2:
+            found[codes == 0] = -1
+        return found[:, 0] if k == 1 else found
+
+    def __getstate__(self):
+        """A pickle holds what predicts: nothing of the size of the training set."""
+        return {name: value for name, value in super().__getstate__().items() if name not in TRAINING_ROWS}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _row_names(bags: Bags) -> Callable[[int], str]:
+    """How an error calls row j of ``bags.X``: by its bag and its place in it."""
+
+    def name(row: int) -> str:
+        bag = int(np.searchsorted(bags.offsets, row, side="right")) - 1
+        return f"row {row - bags.offsets[bag]} of bag {bags.name(bag)}"
+
+    return name
+
+
+def first_of_largest(values: FloatArray, bags: Bags, k: int) -> IntArray:
+    """The k instances of largest value inside each bag, best first, padded with -1; ties go to the lower index."""
+    found = np.full((len(bags), k), -1, dtype=np.int64)
+    bag_of = bags.bag_of
+    order = np.lexsort((-values, bag_of))
+    rank = np.arange(values.size) - bags.offsets[bag_of]
+    used = rank < k
+    found[bag_of[used], rank[used]] = order[used] - bags.offsets[bag_of[used]]
+    return found
+
+
+def _indices_inside(bags: Bags, y: LabelArray, n_keys: int) -> IntArray:
+    """The key instances of each bag by their number in it, in order, padded with -1."""
+    found = first_of_largest(y.astype(np.float64), bags, n_keys)
+    chosen = np.where(found >= 0, y[np.minimum(bags.offsets[:-1, None] + np.maximum(found, 0), y.size - 1)] > 0, False)
+    return np.where(chosen, found, -1)

@@ -1,0 +1,216 @@
+"""MultiInstanceSVC: section 4.2 of the paper behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import BoolArray
+from wellsvm.bags import Bags
+from wellsvm.engine.cutting_plane import cutting_plane
+from wellsvm.engine.refine import alternate
+from wellsvm.engine.report import History
+from wellsvm.engine.separation import ORACLES
+from wellsvm.engine.svm import fit_svm
+from wellsvm.estimators._bags import AnyGeometry, BagClassifier
+from wellsvm.estimators._parameters import choice, flag, whole_number
+from wellsvm.estimators._two_class import BinaryFit
+from wellsvm.labels import BalancedLabels, KeyInstances
+
+__all__ = ["MultiInstanceSVC"]
+
+# The single-instance SVM only ranks the instances of a bag: it is solved to this many tol.
+START_TOL = 10.0
+
+
+class MultiInstanceSVC(BagClassifier):
+    """Large-margin classifier of bags that says which instance it was.
+
+    A bag is positive if one of its instances is. Of all ways to choose the key instance of every positive bag it looks
+    for those that allow a large margin to the instances of the negative bags, combines them by a convex program, and
+    (with ``refine``) settles on one.
+
+    Parameters
+    ----------
+    C_positive : float, default=1.0
+        Price of the loss of a positive bag.
+    C_negative : float, default=1.0
+        Price of the loss of an instance of a negative bag.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        Kernel between instances; a callable maps two matrices to the matrix of kernel values.
+    gamma : float or {"mean", "scale", "auto"}, default="mean"
+        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between instances.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    loss : {"auto", "hinge", "squared_hinge"}, default="auto"
+        "auto" is hinge for the linear kernel and squared hinge otherwise, as in the paper.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+    n_key_instances : int, default=1
+        Key instances of a positive bag; their values of f add up in the margin of the bag. A bag with fewer instances
+        is used whole.
+    oracle : {"paper", "climb"}, default="paper"
+        How the next choice of key instances is found: by one linearisation, or by climbing from many starts.
+    refine : bool, default=True
+        Whether to settle on one choice after the relaxation: solve the SVM, choose anew, until nothing changes. Without
+        it f mixes several choices and the best instance of a positive bag may stay below 0.
+    positive_class : label, optional
+        The positive one of two classes; the larger one if None. With more classes each is positive against the rest.
+    tol : float, default=1e-3
+        Tolerance of both stopping rules and of the duality gap, relative to the objective.
+    max_iter : int, default=50
+        Most choices of key instances to generate.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of coordinate descent and of random starts.
+    n_jobs : int or None, default=None
+        Threads for the one-vs-rest problems of more than two classes; results do not depend on it.
+    verbose : int, default=0
+        1 prints a table row per choice of key instances.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes; of two the positive one is last, whatever their names: a bag with a value above 0 is
+        ``classes_[1]``.
+    key_instances_ : array of shape (n_bags,), or (n_bags, n_key_instances) for more than one
+        Key instance of each positive training bag as its number in the bag; -1 for negative bags (and where a bag has
+        fewer). With more than two classes every bag has one, for its own class.
+    coef_, intercept_ : arrays of shape (n_functions, n_features) and (n_functions,)
+        Weights, for the linear kernel; one function for two classes, else one per class. `intercept_` exists for
+        every kernel.
+    dual_coef_, support_, support_vectors_ : arrays
+        For other kernels: coefficients of shape (n_functions, n_support), instances and their indices.
+    labelings_ : array of shape (n_labelings, n_instances), or a list of them
+        Choices of key instances of the relaxation: 1 for a key instance, 0 for the others of a positive bag, -1 for
+        instances of negative bags; for more classes one array per class.
+    labeling_weights_ : array of shape (n_labelings,), or a list of them
+        Their weights mu.
+    objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
+        Upper bound of the restricted master, its distance to the lower bound, and the violation of the last choice
+        generated. No violation found is no proof that there is none.
+    refined_objective_ : float, array or None
+        Mixed-integer objective of the choice that refinement settled on.
+    history_ : list of Record, or a list of them
+        One record per choice: objective, gap, violation, labelings, epochs, seconds.
+    n_iter_ : int
+        Choices generated (most over the classes).
+    status_ : str, or a list of them
+        Why the cutting plane ended.
+
+    Notes
+    -----
+    The first choice is made by a supervised SVM on single instances, each with the label of its bag: the instance of
+    largest value in every positive bag. A pickle holds what predicts: ``key_instances_`` and ``labelings_``, which
+    describe the training bags, are left out of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellsvm import Bags, MultiInstanceSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X, groups = rng.standard_normal((120, 2)), np.repeat(np.arange(30), 4)
+    >>> y = np.arange(30) % 2
+    >>> X[::4][y == 1] += 6  # the first instance of every bag of class 1
+    >>> model = MultiInstanceSVC(random_state=0).fit(Bags(X, groups), y)
+    >>> model.key_instances_[:6].tolist()
+    [-1, 0, -1, 0, -1, 0]
+    """
+
+    def __init__(
+        self,
+        C_positive=1.0,
+        C_negative=1.0,
+        kernel="rbf",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        loss="auto",
+        fit_intercept=True,
+        n_key_instances=1,
+        oracle="paper",
+        refine=True,
+        positive_class=None,
+        tol=1e-3,
+        max_iter=50,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.C_positive = C_positive
+        self.C_negative = C_negative
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.n_key_instances = n_key_instances
+        self.oracle = oracle
+        self.refine = refine
+        self.positive_class = positive_class
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        choice("oracle", self.oracle, tuple(ORACLES))
+        flag("refine", self.refine)
+        whole_number("n_key_instances", self.n_key_instances, low=1)
+        whole_number("verbose", int(self.verbose), low=0)
+
+    def _n_keys(self) -> int:
+        return int(self.n_key_instances)
+
+    def _fit_two_class(
+        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, title: str
+    ) -> BinaryFit:
+        labels = KeyInstances(bags.offsets, positive, self._n_keys())
+        losses = self._losses(labels.positive_rows)
+        solve = partial(fit_svm, geometry, labels, losses, tol=self.tol, rng=rng)
+
+        in_positive = positive[bags.bag_of]
+        y = np.where(in_positive, 1, -1).astype(np.int8)
+        single = fit_svm(
+            geometry, BalancedLabels(y, 0), self._losses(in_positive), y, tol=min(0.1, START_TOL * self.tol), rng=rng
+        )
+        scores = single.scores()
+        first = labels.linear_oracle(scores)
+        alpha = labels.gather(single.alpha, np.abs(first))  # the key instances' dual variables for their bags
+        result = cutting_plane(
+            geometry.descent(labels, losses, alpha), [first], oracle=ORACLES[self.oracle], tol=self.tol,
+            max_iter=self.max_iter, rng=rng, history=History(self.verbose, title),
+        )  # fmt: skip
+        if not self.refine:
+            return BinaryFit(result, None, labels.linear_oracle(result.scores()))
+        from_single = alternate(solve, labels, scores, alpha)
+        from_relaxation = alternate(solve, labels, result.scores(), result.descent.alpha)
+        refined = min(from_single, from_relaxation, key=lambda svm: svm.objective)
+        return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
+
+    def _store_report(self, bags: Bags, fits: list[BinaryFit]) -> None:
+        for fit in fits:
+            fit.result.warn_unless_converged(type(self).__name__)
+        results = [fit.result for fit in fits]
+
+        def per_problem(values: list[Any]) -> Any:
+            return values[0] if len(fits) == 1 else values
+
+        def figures(values: list[float]) -> Any:
+            return float(values[0]) if len(fits) == 1 else np.array(values)
+
+        self.labelings_ = per_problem([np.stack([bags.restore(y) for y in r.labels]) for r in results])
+        self.labeling_weights_ = per_problem([r.mu for r in results])
+        self.objective_ = figures([r.objective for r in results])
+        self.gap_ = figures([r.gap for r in results])
+        self.oracle_violation_ = figures([r.violation for r in results])
+        self.refined_objective_ = figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
+        self.history_ = per_problem([list(r.history) for r in results])
+        self.n_iter_ = max(len(r.history) for r in results)
+        self.status_ = per_problem([str(r.status) for r in results])

@@ -1,0 +1,76 @@
+"""Cluster labels: no label known, the two clusters of nearly the same size (section 4.3).
+
+    B = {y in {-1, +1}^N : -beta <= sum y <= beta}
+
+y and -y name the same partition, and ``psi_y`` and ``psi_-y`` the same label kernel; but f, a mixture over several
+label vectors, needs them to agree on a sign. `toward` chooses it.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.labels.base import LabelSet
+
+__all__ = ["ClusterLabels"]
+
+
+class ClusterLabels(LabelSet):
+    """Label vectors with ``-beta <= sum y <= beta``.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    beta : float
+        Largest difference between the sizes of the clusters. An odd number of rows needs at least 1.
+
+    Attributes
+    ----------
+    low, high : int
+        The same bounds, on the number of positives.
+    """
+
+    def __init__(self, n_rows: int, beta: float) -> None:
+        super().__init__(n_rows)
+        self.beta = float(beta)
+        # Forgive the last bits of a product such as 0.3 * 10.
+        self.low = max(0, ceil((n_rows - self.beta) / 2 - 1e-9 * max(1, n_rows)))
+        self.high = n_rows - self.low
+        if self.low > self.high:
+            raise ValueError(
+                f"beta={beta:g} admits no labelling of {n_rows} rows: the sizes of two clusters differ by at least "
+                f"{n_rows % 2}"
+            )
+
+    @classmethod
+    def of_share(cls, n_rows: int, balance: float) -> ClusterLabels:
+        """``beta = balance * n_rows``, but never so small that no labelling or so large that an empty cluster is left.
+
+        An odd number of rows cannot be halved: a difference of 1 is always allowed.
+        """
+        return cls(n_rows, max(n_rows % 2, min(balance * n_rows, n_rows - 2)))
+
+    def linear_oracle(self, scores: FloatArray) -> LabelArray:
+        """Eq. (32): the ends of the sorted scores are forced by the balance, the middle goes by sign."""
+        n_positive = int(np.clip(np.count_nonzero(scores >= 0), self.low, self.high))
+        y = np.full(self.n_instances, -1, dtype=np.int8)
+        y[np.argsort(-scores, kind="stable")[:n_positive]] = 1  # ties keep the order of the rows
+        return y
+
+    def contains(self, y: LabelArray) -> bool:
+        """Tell whether ``y`` keeps the balance."""
+        return bool(np.all(np.abs(y) == 1) and self.low <= int(np.count_nonzero(y == 1)) <= self.high)
+
+    def initial(self, rng: np.random.Generator) -> LabelArray:
+        """A random member of B, the first row positive."""
+        return self.toward(super().initial(rng))
+
+    @staticmethod
+    def toward(y: LabelArray, like: LabelArray | None = None) -> LabelArray:
+        """The canonical one of y and -y: it agrees with ``like`` on more rows; else its first row is positive."""
+        overlap = 0 if like is None else int(np.dot(y.astype(np.int64), like))
+        return -y if overlap < 0 or (overlap == 0 and y[0] < 0) else y

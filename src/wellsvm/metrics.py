@@ -1,0 +1,115 @@
+"""Scores that scikit-learn does not have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from wellsvm.bags import Bags
+
+__all__ = ["RoiRates", "clustering_accuracy", "roi_success_rate"]
+
+
+def clustering_accuracy(y_true: Any, labels: Any) -> float:
+    """Share of rows whose cluster is that of their class, for the best assignment of clusters to classes.
+
+    Each cluster is given to one class at most and each class to one cluster; rows of clusters or classes left over
+    count as wrong. One minus the misclassification error of section 5.3 of the paper.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        Classes.
+    labels : array of shape (n_samples,)
+        Clusters, under any names.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; the order of names does not matter.
+
+    Examples
+    --------
+    >>> from wellsvm.metrics import clustering_accuracy
+    >>> clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
+    0.75
+    """
+    y_true, labels = column_or_1d(y_true), column_or_1d(labels)
+    check_consistent_length(y_true, labels)
+    if y_true.size == 0:
+        raise ValueError("y_true is empty; clustering_accuracy needs at least one row")
+    counts = np.asarray(contingency_matrix(y_true, labels))
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    return float(counts[rows, columns].sum() / y_true.size)
+
+
+class RoiRates(NamedTuple):
+    """How well regions of interest were located, each between 0 and 1.
+
+    Attributes
+    ----------
+    of_relevant : float
+        Successes among the relevant bags, Eq. (33).
+    of_located : float
+        Successes among the bags predicted as relevant, Eq. (34).
+    success_rate : float
+        Harmonic mean of the two: ``2 successes / (relevant + predicted as relevant)``.
+    """
+
+    of_relevant: float
+    of_located: float
+    success_rate: float
+
+
+def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) -> RoiRates:
+    """Rates of success in locating the instance that makes a bag relevant, Eq. (33) and (34).
+
+    A bag predicted as relevant is a success if it is relevant and the instance located in it is a real region of
+    interest.
+
+    Parameters
+    ----------
+    y_true : bool array of shape (n_bags,)
+        Which bags are relevant.
+    located : int array of shape (n_bags,)
+        Number of the located instance inside its bag, -1 for bags predicted as irrelevant: what `locate` returns.
+    roi : sequence of n_bags bool arrays, or bool array of shape (n_instances,) with ``groups``
+        Which instances are real regions of interest.
+    groups : Bags, or array of shape (n_instances,), optional
+        The bag of each entry of a flat ``roi``; bags are in sorted order, as in `Bags`.
+
+    Returns
+    -------
+    RoiRates
+        Both rates and the combined one; a rate over no bag is 0.
+
+    Examples
+    --------
+    >>> from wellsvm.metrics import roi_success_rate
+    >>> rates = roi_success_rate([True, True, False], [0, -1, 1], [[1, 0], [0, 1], [0, 0]])
+    >>> rates.of_relevant, rates.of_located, rates.success_rate
+    (0.5, 0.5, 0.5)
+    """
+    y_true, located = column_or_1d(y_true), column_or_1d(located)
+    if y_true.dtype != bool and not np.isin(y_true, (0, 1)).all():
+        raise ValueError("y_true must say which bags are relevant, as booleans; pass y == positive_class")
+    if groups is not None:
+        bags = groups if isinstance(groups, Bags) else Bags(np.empty((len(groups), 0)), groups)
+        roi = np.split(bags.arrange(column_or_1d(roi)), bags.offsets[1:-1])
+    check_consistent_length(y_true, located, roi)
+    if located.dtype.kind not in "iu" or (located.size and located.min() < -1):
+        raise ValueError("located must hold the number of an instance inside its bag, or -1 where the bag has none")
+    successes = 0
+    for bag in np.flatnonzero(located >= 0):
+        inside = np.asarray(roi[bag])
+        if located[bag] >= inside.size:
+            raise ValueError(f"located names instance {located[bag]} of bag {bag}, which has {inside.size}")
+        successes += bool(y_true[bag]) and bool(inside[located[bag]])
+    relevant, predicted = int(np.count_nonzero(y_true)), int(np.count_nonzero(located >= 0))
+    return RoiRates(
+        successes / max(1, relevant), successes / max(1, predicted), 2 * successes / max(1, relevant + predicted)
+    )

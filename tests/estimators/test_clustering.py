@@ -1,0 +1,390 @@
+"""MaxMarginClustering: exactness on enumerable problems, invariances, prediction, bad input, scikit-learn's checks."""
+
+from __future__ import annotations
+
+import pickle
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from checks import enumerate_labels, generic_master, random_kernel
+from wellsvm import MaxMarginClustering
+from wellsvm.engine.cutting_plane import cutting_plane
+from wellsvm.engine.separation import ORACLES
+from wellsvm.estimators._two_class import Settings
+from wellsvm.estimators._two_clusters import choose_cut, fit_two_clusters
+from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.geometry.base import Losses
+from wellsvm.labels import ClusterLabels
+from wellsvm.metrics import clustering_accuracy
+
+BLOBS, TRUTH = make_blobs(120, centers=[[0, 0], [6, 4]], random_state=0)
+FOUR, TRUTH_OF_FOUR = make_blobs([50, 40, 35, 30], centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
+
+
+def cluster(X=BLOBS, **params):
+    return MaxMarginClustering(**{"random_state": 0, **params}).fit(X)
+
+
+def partition(labels):
+    """A labelling without its names."""
+    return {frozenset(np.flatnonzero(labels == k)) for k in np.unique(labels)}
+
+
+# ------------------------------------------------------------------ exactness on enumerable problems
+
+N_PROBLEMS, TOL, BOUND, MASTER = 24, 1e-5, 1e-5, 1e-4
+
+
+@lru_cache(maxsize=1)
+def campaign():
+    """Small problems, what the engine made of them by climbing, and the true optimum of the relaxation."""
+    solved = []
+    for k in range(N_PROBLEMS):
+        rng = np.random.default_rng([k, 11])
+        n, bias = int(rng.integers(6, 10)), float(rng.integers(2))
+        X = rng.standard_normal((n, 3)) + np.outer(rng.choice([-1, 1], n), rng.uniform(0, 2, 3))
+        if k % 2:
+            K = X @ X.T
+            geometry = LinearGeometry(X, bias)
+        else:
+            K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 6)
+            geometry = GramGeometry(K, bias)
+        labels = ClusterLabels.of_share(n, float(rng.choice([0.0, 0.3, 0.5])))
+        losses = Losses.of(("hinge", "squared_hinge")[k % 4 // 2], np.full(n, rng.choice([0.1, 1.0, 10.0])))
+        results = {}
+        for oracle in ORACLES:
+            run_rng = np.random.default_rng([k, 12])
+            results[oracle] = cutting_plane(
+                geometry.descent(labels, losses), [labels.initial(run_rng)], oracle=ORACLES[oracle], tol=TOL,
+                max_iter=500, max_rounds=20_000, rng=run_rng,
+            )  # fmt: skip
+        every = [y for y in enumerate_labels(labels) if y[0] > 0]  # one of y and -y
+        optimum = generic_master(K + bias**2, labels, losses, every).value
+        solved.append((K + bias**2, labels, losses, results, optimum))
+    return solved
+
+
+def test_the_final_master_has_the_optimum_of_a_generic_solver():
+    for k, (K, labels, losses, results, _) in enumerate(campaign()):
+        for oracle, result in results.items():
+            wanted = generic_master(K, labels, losses, result.labels).value
+            assert -BOUND <= result.objective / wanted - 1 <= MASTER, (k, oracle)
+
+
+def test_no_objective_lies_below_the_optimum_of_the_relaxation():
+    for k, (_, _, _, results, optimum) in enumerate(campaign()):
+        for oracle, result in results.items():
+            assert result.objective >= optimum * (1 - BOUND), (k, oracle)
+
+
+def test_climbing_reaches_the_optimum_of_the_relaxation_on_nearly_all_problems():
+    far = [k for k, (*_, results, optimum) in enumerate(campaign()) if results["climb"].objective > 1.01 * optimum]
+    assert len(far) <= 1, far
+
+
+def test_every_generated_labelling_is_feasible():
+    for _, labels, _, results, _ in campaign():
+        assert all(labels.contains(y) for result in results.values() for y in result.labels)
+    for balance in (0.0, 0.1, 0.3):
+        model = cluster(balance=balance, oracle="climb", kernel="rbf")
+        bound = ClusterLabels.of_share(len(BLOBS), balance)
+        assert all(bound.contains(y) for y in model.labelings_)
+
+
+def test_one_of_y_and_minus_y_gives_the_relaxation_of_all():
+    K, labels, losses, _, optimum = campaign()[0]
+    assert generic_master(K, labels, losses, list(enumerate_labels(labels))).value == pytest.approx(optimum, rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_label_vectors_found_by_climbing_agree_in_sign(seed):
+    # Else they would cancel in f.
+    rng = np.random.default_rng(seed)
+    geometry, labels = GramGeometry(random_kernel(rng, 30)), ClusterLabels(30, 6)
+    fit = fit_two_clusters(geometry, labels, 1.0, Settings(oracle="climb"), 5, rng)
+    found = np.stack(fit.result.labels).astype(int)
+    assert len(found) > 1
+    assert np.all(found[1:] @ found[0] >= 0)
+
+
+# ------------------------------------------------------------------ invariances
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_two_clouds_are_found(kernel):
+    assert clustering_accuracy(TRUTH, cluster(kernel=kernel).labels_) == 1.0
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_negative_of_X_has_the_same_partition(kernel, n_clusters):
+    rng = np.random.default_rng(3)
+    for X in (BLOBS, rng.standard_normal((60, 4))):
+        one, other = (cluster(Z, kernel=kernel, n_clusters=n_clusters) for Z in (X, -X))
+        assert partition(one.labels_) == partition(other.labels_)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_permuted_rows_have_the_same_partition(kernel):
+    order = np.random.default_rng(0).permutation(len(BLOBS))
+    labels = np.empty(len(BLOBS), dtype=int)
+    labels[order] = cluster(BLOBS[order], kernel=kernel).labels_
+    assert partition(labels) == partition(cluster(kernel=kernel).labels_)
+
+
+def test_shifted_dense_rows_have_the_same_partition():
+    assert partition(cluster(BLOBS + 1000.0).labels_) == partition(cluster().labels_)
+
+
+def test_the_same_seed_gives_the_same_bits_whatever_n_jobs_is():
+    X = np.random.default_rng(0).standard_normal((150, 5))
+    one, again, threads = (cluster(X, n_clusters=4, n_jobs=n_jobs) for n_jobs in (None, None, 2))
+    for other in (again, threads):
+        np.testing.assert_array_equal(one.labels_, other.labels_)
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+        np.testing.assert_array_equal(one.intercept_, other.intercept_)
+
+
+def test_sparse_rows_give_what_dense_rows_give():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 6)) * (rng.random((80, 6)) < 0.4)
+    X -= X.mean(axis=0)  # dense rows are centred, sparse ones are used as they are
+    dense, csr = cluster(X), cluster(sp.csr_matrix(X))
+    np.testing.assert_array_equal(dense.labels_, csr.labels_)
+    np.testing.assert_allclose(dense.coef_, csr.coef_, atol=1e-9)
+    rbf, rbf_csr = cluster(X, kernel="rbf"), cluster(sp.csr_array(X), kernel="rbf")
+    np.testing.assert_array_equal(rbf.labels_, rbf_csr.labels_)
+
+
+def test_a_precomputed_kernel_gives_what_the_kernel_gives():
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    one = cluster(kernel="rbf", gamma=0.1)
+    other = cluster(rbf_kernel(BLOBS, gamma=0.1), kernel="precomputed")
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    new = BLOBS[:7] + 0.1
+    np.testing.assert_array_equal(one.predict(new), other.predict(rbf_kernel(new, BLOBS, gamma=0.1)))
+
+
+def test_many_sparse_rows_start_from_some_of_them(monkeypatch):
+    monkeypatch.setattr("wellsvm.estimators.clustering.SAMPLE", 50)
+    assert clustering_accuracy(TRUTH, cluster(sp.csr_matrix(BLOBS - BLOBS.mean(axis=0))).labels_) == 1.0
+    assert clustering_accuracy(TRUTH, cluster().labels_) == 1.0
+
+
+# ------------------------------------------------------------------ balance, labels and prediction
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_labels_keep_the_balance_and_predict_repeats_them(kernel, balance):
+    X, _ = make_blobs([90, 25], centers=[[0, 0], [7, 7]], random_state=1)
+    model = cluster(X, kernel=kernel, balance=balance)
+    sizes = np.bincount(model.labels_)
+    assert sizes[0] >= sizes[1]
+    assert sizes[0] - sizes[1] <= max(1, balance * len(X))
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.decision_function(X) > 0, model.labels_ == 1)
+
+
+def test_the_threshold_is_zero_where_the_sign_of_f_keeps_the_balance():
+    assert cluster().threshold_ == 0.0
+    X, _ = make_blobs([90, 25], centers=[[0, 0], [7, 7]], random_state=1)
+    free, forced = cluster(X, balance=1.0), cluster(X, balance=0.0)
+    assert free.threshold_ == 0.0
+    assert forced.threshold_ != 0.0
+
+
+def test_the_cut_is_the_nearest_one_between_different_scores():
+    labels = ClusterLabels(6, 2)
+    y, threshold, split = choose_cut(np.array([3.0, 2.0, 1.0, -1.0, -2.0, -3.0]), labels, 1e-9)
+    assert (y.tolist(), threshold, split) == ([1, 1, 1, -1, -1, -1], 0.0, False)
+    y, threshold, split = choose_cut(np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]), labels, 1e-9)
+    assert (y.tolist(), threshold, split) == ([1, 1, 1, 1, -1, -1], 2.5, False)
+    # Four positives would divide the equal scores 3, 3: three is the next cut that does not.
+    y, threshold, split = choose_cut(np.array([6.0, 5.0, 4.0, 3.0, 3.0, 1.0]), labels, 1e-9)
+    assert (y.tolist(), threshold, split) == ([1, 1, 1, -1, -1, -1], 3.5, False)
+    y, threshold, split = choose_cut(np.ones(6), labels, 1e-9)
+    assert (y.tolist(), split) == ([1, 1, 1, 1, -1, -1], True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_clusters", [3, 4])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_more_clusters_are_found_ordered_by_size_and_predicted(kernel, n_clusters, dtype):
+    used = n_clusters > TRUTH_OF_FOUR
+    X, truth = FOUR[used].astype(dtype), TRUTH_OF_FOUR[used]
+    model = cluster(X, n_clusters=n_clusters, kernel=kernel, balance=0.5)
+    sizes = np.bincount(model.labels_)
+    assert sizes.size == n_clusters
+    assert np.all(np.diff(sizes) <= 0)
+    assert clustering_accuracy(truth, model.labels_) >= 0.98
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    margins = model.decision_function(X)
+    assert margins.shape == (len(X), n_clusters)
+    np.testing.assert_array_equal(margins.argmax(axis=1), model.labels_)
+    np.testing.assert_array_equal((margins > 0).sum(axis=1), 1)
+    centres = np.stack([X[model.labels_ == k].mean(axis=0) for k in range(n_clusters)])
+    np.testing.assert_array_equal(model.predict(centres), np.arange(n_clusters))
+
+
+def test_as_many_clusters_as_rows_leave_each_row_alone():
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    model = cluster(X, n_clusters=6, balance=1.0)
+    assert sorted(model.labels_) == [0, 1, 2, 3, 4, 5]
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_one_cluster_holds_every_row():
+    for kernel in ("linear", "rbf"):
+        model = cluster(n_clusters=1, kernel=kernel)
+        assert not model.labels_.any()
+        assert not model.predict(BLOBS[:5]).any()
+        assert model.decision_function(BLOBS[:5]).shape == (5, 1)
+
+
+def test_a_cluster_at_a_time_is_divided():
+    # Two clusters of the coarser result stay or are divided; none is mixed anew.
+    coarse, fine = (cluster(FOUR, n_clusters=k) for k in (3, 4))
+    assert len({(a, b) for a, b in zip(coarse.labels_, fine.labels_)}) == 4
+
+
+def test_engine_attributes_tell_what_happened():
+    two, three = cluster(kernel="rbf"), cluster(FOUR, n_clusters=3, refine=True)
+    assert two.labelings_.shape == (two.labeling_weights_.size, len(BLOBS))
+    assert two.labeling_weights_.sum() == pytest.approx(1.0)
+    assert 0 <= two.gap_ <= 1.001 * two.tol * two.objective_
+    assert two.n_iter_ == len(two.history_)
+    assert isinstance(two.status_, str)
+    assert two.refined_objective_ is None
+    assert len(three.status_) == len(three.history_) == len(three.labelings_) == 2
+    assert three.objective_.shape == three.gap_.shape == three.refined_objective_.shape == (2,)
+    outside = three.labelings_[1][:, three.labelings_[1][0] == 0]
+    assert outside.size > 0
+    assert not outside.any()
+
+
+def test_refinement_ends_with_a_labelling_that_keeps_the_balance():
+    X = np.random.default_rng(5).standard_normal((101, 4))
+    model = cluster(X, refine=True, balance=0.1)
+    assert np.ptp(np.bincount(model.labels_)) <= 10
+    assert model.refined_objective_ > 0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_linear_pickle_holds_no_training_rows():
+    X = np.random.default_rng(0).standard_normal((3000, 10))
+    model = cluster(X)
+    stored = pickle.dumps(model)
+    assert len(stored) < 4 * len(X) + 10_000
+    np.testing.assert_array_equal(pickle.loads(stored).predict(X), model.labels_)
+
+
+# ------------------------------------------------------------------ bad input
+
+
+def changed(value):
+    X = BLOBS.copy()
+    X[5, 1] = value
+    return X
+
+
+REFUSED = {
+    "fewer rows than clusters": (BLOBS[:3], {"n_clusters": 4}, "n_samples=3 is smaller than n_clusters=4"),
+    "one row": (BLOBS[:1], {}, "n_samples=1 is smaller"),
+    "no rows": (BLOBS[:0], {}, r"0 sample\(s\)"),
+    "no columns": (BLOBS[:, :0], {}, r"0 feature\(s\)"),
+    "1-D": (BLOBS[:, 0], {}, "Expected 2D array"),
+    "NaN": (changed(np.nan), {}, "contains NaN, first in row 5"),
+    "inf": (changed(np.inf), {}, "contains infinity .*row 5"),
+    "NaN in CSR": (sp.csr_matrix(changed(np.nan)), {}, "contains NaN, first in row 5"),
+    "NaN, rbf": (changed(np.nan), {"kernel": "rbf"}, "contains NaN, first in row 5"),
+    "row norm overflows": (changed(1e200), {}, "overflows"),
+    "complex": (BLOBS + 1j, {}, "Complex data not supported"),
+    "words": (np.full((5, 2), "a"), {}, "could not convert"),
+    "no cluster": (BLOBS, {"n_clusters": 0}, "n_clusters must be a whole number of at least 1"),
+    "clusters 2.5": (BLOBS, {"n_clusters": 2.5}, "n_clusters must be a whole number"),
+    "balance negative": (BLOBS, {"balance": -0.1}, "balance must be .* got balance=-0.1"),
+    "balance above one": (BLOBS, {"balance": 1.5}, "balance must be .* got balance=1.5"),
+    "balance NaN": (BLOBS, {"balance": np.nan}, "balance must be"),
+    "balance word": (BLOBS, {"balance": "equal"}, "balance must be"),
+    "n_init 0": (BLOBS, {"n_init": 0}, "n_init must be a whole number of at least 1"),
+    "C 0": (BLOBS, {"C": 0.0}, "C must be a finite number greater than 0"),
+    "C inf": (BLOBS, {"C": np.inf}, "C must be a finite number"),
+    "kernel": (BLOBS, {"kernel": "cosine"}, "kernel must be one of"),
+    "gamma": (BLOBS, {"kernel": "rbf", "gamma": -1.0}, "gamma must be"),
+    "loss": (BLOBS, {"loss": "logistic"}, "loss must be one of"),
+    "oracle": (BLOBS, {"oracle": "exact"}, "oracle must be one of"),
+    "tol": (BLOBS, {"tol": 0}, "tol must be"),
+    "max_iter": (BLOBS, {"max_iter": 0}, "max_iter must be"),
+    "precomputed not square": (BLOBS, {"kernel": "precomputed"}, "square matrix"),
+    "precomputed not symmetric": (np.triu(np.ones((6, 6))), {"kernel": "precomputed"}, "not symmetric"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_refused_by_name(case):
+    X, params, message = REFUSED[case]
+    model = MaxMarginClustering(**params)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X)
+    assert not hasattr(model, "labels_")
+    clone(model)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("X", [np.ones((10, 3)), np.zeros((9, 2)), sp.csr_matrix((12, 4)), np.full((7, 1), 1e6)])
+def test_constant_rows_are_divided_by_index_with_a_warning(X, kernel):
+    with pytest.warns(UserWarning, match="equal decision value"):
+        model = cluster(X, kernel=kernel)
+    sizes = np.bincount(model.labels_, minlength=2)
+    assert sizes.min() >= 1
+    assert sizes[0] - sizes[1] <= max(1, 0.3 * X.shape[0])
+    assert np.unique(model.predict(X)).size == 1
+    assert np.all(np.isfinite(model.decision_function(X)))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_equal_rows_share_a_cluster_where_the_balance_allows_it(kernel):
+    X = np.repeat([[0.0, 0.0], [4.0, 4.0], [0.5, 0.0], [4.0, 4.5]], 10, axis=0)
+    model = cluster(X, kernel=kernel)
+    assert clustering_accuracy(np.repeat([0, 1, 0, 1], 10), model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("X", [BLOBS[:2], BLOBS[:3], BLOBS[:5], np.array([[0.0], [1.0]])])
+def test_few_rows_are_divided(X):
+    labels = cluster(X, balance=0.0).labels_
+    assert set(labels) == {0, 1}
+
+
+def test_an_extreme_row_does_not_make_an_empty_cluster():
+    X = np.vstack([BLOBS, [[1e6, 1e6]]])
+    with np.errstate(all="raise"):
+        assert np.bincount(cluster(X, C=1e-6, balance=1.0).labels_).min() >= 1
+
+
+def test_prediction_asks_for_a_fit_and_for_the_same_columns():
+    with pytest.raises(NotFittedError):
+        MaxMarginClustering().predict(BLOBS)
+    with pytest.raises(ValueError, match="3 features"):
+        cluster().predict(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="contains NaN, first in row 5"):
+        cluster().decision_function(changed(np.nan))
+
+
+# ------------------------------------------------------------------ scikit-learn's checks
+
+
+@pytest.mark.filterwarnings("ignore:.*stopped without convergence:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*equal decision value:UserWarning")
+@parametrize_with_checks([MaxMarginClustering(), MaxMarginClustering(kernel="rbf"), MaxMarginClustering(3, C=0.1)])
+def test_passes_the_check_of_scikit_learn(estimator, check):
+    check(estimator)
