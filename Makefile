@@ -52,9 +52,9 @@ docs: $(VENV)/.installed-docs
 	@echo "Open docs/_build/html/index.html"
 
 bench: $(VENV)/.installed-bench
-	@for profile in text text_cv uci_cv_linear uci_cv_rbf; do \
+	@for profile in text text_cv uci_cv_linear uci_cv_rbf uci text_init text_balance text_tol text_prices; do \
 	    echo "benchmarks/results/$$profile.jsonl"; $(BIN)/python benchmarks/semi_supervised_accuracy.py $$profile; done
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) wellsvm-demo.png build dist docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

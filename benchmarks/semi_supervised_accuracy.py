@@ -118,15 +118,15 @@ PROFILES: dict[str, dict] = {
     },
     "text_cv": {
         "sets": TEXT[1:4] + TEXT[:1] + TEXT[4:], "splits": 5, "labels": [50], "per_class": 2,
-        "methods": {"supervised, tuned": same_but_supervised(), "SemiSupervisedSVCCV": semi_cv()},
+        "methods": {"supervised, same folds": same_but_supervised(), "SemiSupervisedSVCCV": semi_cv()},
     },
     "uci_cv_linear": {
         "sets": UCI, "splits": 5, "labels": [0.1], "per_class": 2,
-        "methods": {"supervised, tuned": same_but_supervised(), "SemiSupervisedSVCCV": semi_cv()},
+        "methods": {"supervised, same folds": same_but_supervised(), "SemiSupervisedSVCCV": semi_cv()},
     },
     "uci_cv_rbf": {
         "sets": UCI, "splits": 5, "labels": [0.1], "per_class": 2,
-        "methods": {"supervised, tuned": tuned_rbf([0.0]), "SemiSupervisedSVCCV": tuned_rbf(None)},
+        "methods": {"supervised, same folds": tuned_rbf([0.0]), "SemiSupervisedSVCCV": tuned_rbf(None)},
     },
     "uci": {
         "sets": UCI, "splits": 5, "labels": [0.1], "per_class": 1,

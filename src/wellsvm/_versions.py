@@ -30,6 +30,5 @@ def show_versions() -> None:
         "matplotlib",
         "typer",
         "rich",
-        "skops",
     ):
         print(f"{package:>14}: {of(package)}")

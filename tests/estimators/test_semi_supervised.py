@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import logging
 import pickle
@@ -653,3 +654,34 @@ def test_verbose_prints_to_the_standard_output_of_the_moment(monkeypatch):
         monkeypatch.setattr("sys.stdout", stream)
         model = fit(X, y, verbose=1)
         assert len(table_rows(stream.getvalue())) == len(model.history_)
+
+
+def test_a_copy_keeps_what_describes_the_training_rows_and_predicts_the_same():
+    model = SemiSupervisedSVC(random_state=0, warm_start=True).fit(*two_clouds_for_copies())
+    for other in (copy.copy(model), copy.deepcopy(model)):
+        assert np.array_equal(other.transduction_, model.transduction_)
+        assert np.array_equal(other.labelings_, model.labelings_)
+        assert np.array_equal(other.coef_, model.coef_)
+        other.fit(*two_clouds_for_copies())  # starts cold, and works
+
+
+def test_a_refit_with_another_kernel_leaves_nothing_of_the_old_one():
+    model = SemiSupervisedSVC(random_state=0).fit(*two_clouds_for_copies())
+    model.set_params(kernel="rbf").fit(*two_clouds_for_copies())
+    assert not hasattr(model, "coef_")
+    model.set_params(kernel="linear").fit(*two_clouds_for_copies())
+    assert not any(hasattr(model, name) for name in ("dual_coef_", "support_", "support_vectors_"))
+
+
+def test_a_dict_of_shares_works_for_two_classes_too():
+    X, y = two_clouds_for_copies()
+    model = SemiSupervisedSVC(random_state=0, balance={0.0: 0.75, 1.0: 0.25}).fit(X, y)
+    assert np.count_nonzero(model.transduction_[np.isnan(y)] == 1) == 9
+
+
+def two_clouds_for_copies():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(-2, 1, (20, 3)), rng.normal(2, 1, (20, 3))])
+    y = np.full(40, np.nan)
+    y[[0, 20]] = 0, 1
+    return X, y

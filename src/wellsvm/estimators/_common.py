@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -120,8 +121,24 @@ class KernelModel(BaseEstimator):
     A linear model keeps its weights only, a kernel model the rows with a coefficient.
     """
 
+    def __copy__(self) -> Self:
+        """A copy has all attributes, also those that a pickle leaves out."""
+        return self._copied(dict)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As `__copy__`."""
+        return self._copied(lambda state: deepcopy(state, memo))
+
+    def _copied(self, how: Callable[[dict[str, Any]], dict[str, Any]]) -> Self:
+        other = type(self).__new__(type(self))
+        # What a warm start would need holds compiled objects and stays behind: the copy starts cold.
+        other.__dict__.update(how({name: value for name, value in vars(self).items() if name != "_fits"}))
+        return other
+
     def _store_functions(self, X: Matrix, kernel: Kernel, predictors: list[tuple[Any, FloatArray]]) -> None:
         """Store one function per predictor, each a descent and the weights of its label vectors."""
+        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit with another kernel
+            self.__dict__.pop(name, None)
         self._kernel = kernel
         if kernel.name == "linear":
             weights = np.stack([descent.weights(mu) for descent, mu in predictors])

@@ -44,7 +44,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
                 f"{type(self).__name__}: no row of y is unlabeled, so this is a plain supervised SVM; "
                 "mark unlabeled rows with NaN, None or the value given as unlabeled=...",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return X, partial
 
@@ -81,7 +81,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
         """
         classes = partial.classes
         if len(classes) == 2:
-            wanted = [(1, self.balance)]
+            wanted = [(1, self._class_balance(classes, 1) if isinstance(self.balance, dict) else self.balance)]
         else:
             wanted = [(k, self._class_balance(classes, k)) for k in range(len(classes))]
         counted = slice(None) if held_out is None else ~held_out

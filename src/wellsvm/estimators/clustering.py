@@ -101,7 +101,9 @@ class MaxMarginClustering(ClusterMixin, KernelModel):
     refine : bool, default=False
         Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
     tol : float, default=1e-2
-        Tolerance of both stopping rules and of the duality gap, relative to the objective.
+        Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
+        worth adding. A label vector that lowers the objective by less than 10 ``tol`` is the last; others may then
+        still be violated, and ``oracle_violation_`` tells by how much.
     max_iter : int, default=50
         Most label vectors to generate, in every division.
     random_state : int, RandomState or None, default=None

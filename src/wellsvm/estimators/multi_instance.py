@@ -61,7 +61,9 @@ class MultiInstanceSVC(BagClassifier):
     positive_class : label, optional
         The positive one of two classes; the larger one if None. With more classes each is positive against the rest.
     tol : float, default=1e-3
-        Tolerance of both stopping rules and of the duality gap, relative to the objective.
+        Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
+        worth adding. A label vector that lowers the objective by less than 10 ``tol`` is the last; others may then
+        still be violated, and ``oracle_violation_`` tells by how much.
     max_iter : int, default=50
         Most choices of key instances to generate.
     random_state : int, RandomState or None, default=None

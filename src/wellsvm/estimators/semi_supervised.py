@@ -53,7 +53,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     refine : bool, default=True
         Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
     tol : float, default=1e-3
-        Tolerance of both stopping rules and of the duality gap, relative to the objective.
+        Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
+        worth adding. A label vector that lowers the objective by less than 10 ``tol`` is the last; others may then
+        still be violated, and ``oracle_violation_`` tells by how much.
     max_iter : int, default=50
         Most label vectors to generate.
     warm_start : bool, default=False
@@ -163,7 +165,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         y : array of shape (n_samples,)
             Labels; unlabeled rows marked as ``unlabeled`` says.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss.
+            Factor on the price of each row's loss. A row of weight 0 has no loss but still counts in the balance.
 
         Returns
         -------

@@ -62,9 +62,14 @@ class Kernel:
             K = np.empty((n, n), dtype)
             for begin, end in slices(n, n * max(1, X.shape[1])):
                 K[begin:end] = self.between(X[begin:end], X)
-        if not np.isfinite(K.sum(dtype=np.float64)):
-            bad = int(np.flatnonzero(~np.isfinite(K).all(axis=1))[0])
-            raise ValueError(f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X down")
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(K.sum(dtype=np.float64))
+        if not finite and not (rows := np.isfinite(K).all(axis=1)).all():
+            bad = int(np.flatnonzero(~rows)[0])
+            raise ValueError(
+                f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X, for instance with "
+                "sklearn.preprocessing.StandardScaler"
+            )
         return K
 
 
