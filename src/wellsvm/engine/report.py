@@ -144,6 +144,6 @@ class Result:
                 f"relative gap {self.gap / scale:.2g} and relative violation {max(self.violation, 0) / scale:.2g}, "
                 f"wanted {self.tol:.2g}. Try a larger max_iter or tol, a smaller C or C_unlabeled, or scaled features.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return self

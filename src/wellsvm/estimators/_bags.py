@@ -83,13 +83,13 @@ class BagClassifier(ClassifierMixin, KernelModel):
         for k, fit in zip(wanted, fits):
             keys[codes == k] = _indices_inside(bags, fit.y, self._n_keys())[codes == k]
         self.key_instances_ = keys[:, 0] if self._n_keys() == 1 else keys
-        self._store_report(bags, fits)
+        self._store_fits(bags, fits)
         return self
 
     def _n_keys(self) -> int:
         return 1
 
-    def _store_report(self, bags: Bags, fits: list[Any]) -> None:
+    def _store_fits(self, bags: Bags, fits: list[Any]) -> None:
         """Store what else a fit tells; nothing by default."""
 
     def _sort_support(self, support: IntArray) -> None:

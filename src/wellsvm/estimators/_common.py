@@ -151,6 +151,29 @@ class KernelModel(BaseEstimator):
         self.dual_coef_ = np.ascontiguousarray(coef[:, self.support_])
         self.support_vectors_ = np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
 
+    def _store_report(self, fits: list[Any], labelings: list[np.ndarray]) -> None:
+        """Store what the engine tells of every fit: single values where there is one fit, else one entry per fit."""
+        for fit in fits:
+            fit.result.warn_unless_converged(type(self).__name__)
+        results, single = [fit.result for fit in fits], len(fits) == 1
+
+        def per_fit(values: list[Any]) -> Any:
+            return values[0] if single else values
+
+        def figures(values: list[float]) -> Any:
+            return float(values[0]) if single else np.array(values)
+
+        self.labelings_ = per_fit(labelings)
+        self.labeling_weights_ = per_fit([r.mu for r in results])
+        self.objective_ = figures([r.objective for r in results])
+        self.gap_ = figures([r.gap for r in results])
+        self.oracle_violation_ = figures([r.violation for r in results])
+        refined = [fit.refined.objective for fit in fits if fit.refined]
+        self.refined_objective_ = figures(refined) if refined else None
+        self.history_ = per_fit([list(r.history) for r in results])
+        self.n_iter_ = max((len(r.history) for r in results), default=1)
+        self.status_ = per_fit([str(r.status) for r in results])
+
     def _functions(self, X: Any, row_name: Callable[[int], str] = "row {}".format) -> FloatArray:
         """Values of all stored functions, of shape (n_samples, n_functions)."""
         check_is_fitted(self)

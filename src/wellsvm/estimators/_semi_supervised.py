@@ -132,27 +132,9 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
 
     def _store(self, X: Matrix, kernel: Any, partial: PartialLabels, fits: list[BinaryFit]) -> None:
         self.classes_ = partial.classes
-        for fit in fits:
-            fit.result.warn_unless_converged(type(self).__name__)
         self._store_functions(X, kernel, [fit.predictor for fit in fits])
-        results = [fit.result for fit in fits]
+        self._store_report(fits, [np.stack(fit.result.labels) for fit in fits])
         binary = len(fits) == 1
-
-        def per_problem(values: list[Any]) -> Any:
-            return values[0] if binary else values
-
-        def figures(values: list[float]) -> Any:
-            return float(values[0]) if binary else np.array(values)
-
-        self.labelings_ = per_problem([np.stack(r.labels) for r in results])
-        self.labeling_weights_ = per_problem([r.mu for r in results])
-        self.objective_ = figures([r.objective for r in results])
-        self.gap_ = figures([r.gap for r in results])
-        self.oracle_violation_ = figures([r.violation for r in results])
-        self.refined_objective_ = figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
-        self.history_ = per_problem([list(r.history) for r in results])
-        self.n_iter_ = max(len(r.history) for r in results)
-        self.status_ = per_problem([str(r.status) for r in results])
         codes = (fits[0].y > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)
         self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
 

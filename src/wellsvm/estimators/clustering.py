@@ -306,40 +306,23 @@ class MaxMarginClustering(ClusterMixin, KernelModel):
 
     def _store_splits(self, X: Matrix, kernel: Kernel, splits: list[_Split]) -> None:
         fits = [split.fit for split in splits]
-        for fit in fits:
-            fit.result.warn_unless_converged(type(self).__name__)
         if any(fit.ties_split for fit in fits):
             warnings.warn(
                 f"{type(self).__name__}: rows of equal decision value were divided by their index to keep the balance; "
                 "predict puts them into one cluster. Raise balance, or drop duplicate rows or constant features.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         signs = np.array([split.sign for split in splits])
         self.threshold_ = signs * np.array([fit.threshold for fit in fits])
         self._store_values(X, kernel, splits, signs)
-
-        def per_split(values: list[Any]) -> Any:
-            return values[0] if len(splits) == 1 else values
-
-        def figures(values: list[float]) -> Any:
-            return float(values[0]) if len(splits) == 1 else np.array(values)
 
         def on_all_rows(split: _Split) -> np.ndarray:
             labelings = np.zeros((len(split.fit.result.labels), X.shape[0]), dtype=np.int8)
             labelings[:, split.rows] = split.sign * np.stack(split.fit.result.labels)
             return labelings
 
-        results = [fit.result for fit in fits]
-        self.labelings_ = per_split([on_all_rows(split) for split in splits])
-        self.labeling_weights_ = per_split([r.mu for r in results])
-        self.objective_ = figures([r.objective for r in results])
-        self.gap_ = figures([r.gap for r in results])
-        self.oracle_violation_ = figures([r.violation for r in results])
-        self.refined_objective_ = figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
-        self.history_ = per_split([list(r.history) for r in results])
-        self.n_iter_ = max((len(r.history) for r in results), default=1)
-        self.status_ = per_split([str(r.status) for r in results])
+        self._store_report(fits, [on_all_rows(split) for split in splits])
 
     def _store_values(self, X: Matrix, kernel: Kernel, splits: list[_Split], signs: IntArray) -> None:
         """Store ``sign * (f - threshold)`` of every division as one function of uncentred rows."""

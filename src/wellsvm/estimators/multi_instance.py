@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -196,23 +195,5 @@ class MultiInstanceSVC(BagClassifier):
         refined = min(from_single, from_relaxation, key=lambda svm: svm.objective)
         return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
 
-    def _store_report(self, bags: Bags, fits: list[BinaryFit]) -> None:
-        for fit in fits:
-            fit.result.warn_unless_converged(type(self).__name__)
-        results = [fit.result for fit in fits]
-
-        def per_problem(values: list[Any]) -> Any:
-            return values[0] if len(fits) == 1 else values
-
-        def figures(values: list[float]) -> Any:
-            return float(values[0]) if len(fits) == 1 else np.array(values)
-
-        self.labelings_ = per_problem([np.stack([bags.restore(y) for y in r.labels]) for r in results])
-        self.labeling_weights_ = per_problem([r.mu for r in results])
-        self.objective_ = figures([r.objective for r in results])
-        self.gap_ = figures([r.gap for r in results])
-        self.oracle_violation_ = figures([r.violation for r in results])
-        self.refined_objective_ = figures([f.refined.objective for f in fits if f.refined]) if self.refine else None
-        self.history_ = per_problem([list(r.history) for r in results])
-        self.n_iter_ = max(len(r.history) for r in results)
-        self.status_ = per_problem([str(r.status) for r in results])
+    def _store_fits(self, bags: Bags, fits: list[BinaryFit]) -> None:
+        self._store_report(fits, [np.stack([bags.restore(y) for y in fit.result.labels]) for fit in fits])
