@@ -110,7 +110,7 @@ PROFILES: dict[str, dict] = {
         "methods": {f"tol={tol:g}": semi(C_unlabeled=0.3, tol=tol) for tol in (1e-2, 1e-3, 1e-4)},
     },
     "text_prices": {
-        "sets": TEXT, "splits": 5, "labels": [50, 200], "per_class": 1,
+        "sets": ["text_pcmac", "text_basehock", "text_relathe"], "splits": 10, "labels": [50, 200], "per_class": 1,
         "methods": {
             f"{'refined' if refine else 'relaxation'}, {C:g}": semi(C_unlabeled=C, refine=refine)
             for refine in (False, True) for C in (0.01, 0.1, 1.0)
