@@ -171,25 +171,37 @@ template <class Real> struct Gram {
     std::int64_t n_instances;
     GramKernels<Real> kernels = pick_gram<Real>();
 
-    Report descend(std::optional<In1<std::int64_t>> starts, In1<std::int64_t> row_of, In1<double> cap,
-                   In1<double> ridge, In1<double> curvature, Out1<double> alpha, In1<std::int32_t> pattern_of,
-                   In2<std::int8_t> patterns, In1<double> mu, Out1<double> margins, double bias, double threshold,
-                   In1<std::int64_t> order) const {
+    void combine(In1<std::int64_t> rows, In2<double> coef, Out2<double> Z) const {
+        require(coef.shape(1) == rows.shape(0), "coef must have one column per row named");
+        require(Z.shape(0) == coef.shape(0) && Z.shape(1) == static_cast<std::size_t>(n_instances),
+                "Z must be of shape (rows of coef, instances)");
+        const std::int64_t *const named = rows.data(), n_rows = rows.shape(0), width = coef.shape(0);
+        for (std::int64_t r = 0; r < n_rows; ++r)
+            require(named[r] >= 0 && named[r] < n_instances, "rows names an instance that does not exist");
+        const double *const c = coef.data();
+        double *const out = Z.data();
+        nb::gil_scoped_release release;
+        kernels.combine(K, n_instances, named, n_rows, c, width, out);
+    }
+
+    Report descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge, In1<double> curvature,
+                   Out1<double> alpha, In1<std::int32_t> pattern_of, In2<std::int8_t> patterns, In1<double> mu,
+                   Out1<double> signed_scores, double bias, double threshold, In1<std::int64_t> order) const {
         const std::size_t n = n_instances;
-        require(pattern_of.shape(0) == n && row_of.shape(0) == n, "pattern_of and row_of need one entry per instance");
+        require(pattern_of.shape(0) == n && signed_scores.shape(0) == n,
+                "pattern_of and signed_scores need one entry per instance");
         require(patterns.shape(0) == mu.shape(0), "patterns must have one row per entry of mu");
-        require(margins.shape(0) == alpha.shape(0), "margins and alpha must have one entry per row");
         const DualRows dual = dual_rows(starts, cap, ridge, curvature, alpha, n);
         const LabelPatterns labels = {pattern_of.data(), patterns.data(), mu.data(),
                                       static_cast<std::int64_t>(patterns.shape(1)),
                                       static_cast<std::int64_t>(patterns.shape(0))};
         std::vector<double> mixed(patterns.shape(1));
-        double *const values = margins.data();
-        const std::int64_t *const rows = row_of.data(), *const visited = order.data();
+        double *const values = signed_scores.data();
+        const std::int64_t *const visited = order.data();
         const std::int64_t n_order = order.shape(0);
         nb::gil_scoped_release release;
-        const SliceReport r = kernels.descend(K, n_instances, rows, dual, labels, values, mixed.data(), bias, threshold,
-                                              visited, n_order);
+        const SliceReport r = kernels.descend(K, n_instances, dual, labels, values, mixed.data(), bias, threshold, visited,
+                                              n_order);
         return {r.violation, r.loss, r.n_changed};
     }
 };
@@ -214,11 +226,11 @@ template <class View> static void bind_rows(nb::module_ &m, const char *name) {
 
 template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
     using G = Gram<Real>;
-    nb::class_<G>(m, name).def(
-        "descend", &G::descend, nb::arg("starts").none(), nb::arg("row_of").noconvert(), nb::arg("cap").noconvert(),
-        nb::arg("ridge").noconvert(), nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(),
-        nb::arg("pattern_of").noconvert(), nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(),
-        nb::arg("margins").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
+    nb::class_<G>(m, name)
+        .def("combine", &G::combine, nb::arg("rows").noconvert(), nb::arg("coef").noconvert(), nb::arg("Z").noconvert())
+        .def("descend", &G::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
+        nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("pattern_of").noconvert(),
+        nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(), nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert());
 }
 

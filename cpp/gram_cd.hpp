@@ -1,27 +1,58 @@
-// Dual coordinate descent with T label vectors on a Gram matrix; included inside the per-processor namespace.
-//
-// The same problem as linear_cd.hpp, without weights: the margins of all rows are kept instead,
-//     margins[i] = sum_t mu_t sum over j in row i of labels[j, t] (K c_t)_j,   c_t = spread(alpha, labels_t).
-// A change of alpha_i moves margins[row of k] by K_jk m[pattern of k] with m = change * sum_t mu_t y_jt pattern_t, one
+// Products with a Gram matrix, and dual coordinate descent on it with T label vectors; included inside the per-processor
+// namespace.
+
+// Columns of K are taken in blocks that stay in the cache for all T products, rows four at a time: sums in double
+// whatever K is stored in, which a BLAS call on float would not give.
+template <class Real>
+void combine_gram(const Real *K, std::int64_t n_instances, const std::int64_t *rows, std::int64_t n_rows,
+                  const double *coef, std::int64_t width, double *Z) {
+    constexpr std::int64_t block = 1024;
+    for (std::int64_t begin = 0; begin < n_instances; begin += block) {
+        const std::int64_t size = begin + block < n_instances ? block : n_instances - begin;
+        for (std::int64_t r = 0; r < n_rows; r += 4) {
+            const std::int64_t last = n_rows - 1;
+            const std::int64_t r1 = r + 1 < last ? r + 1 : last, r2 = r + 2 < last ? r + 2 : last,
+                               r3 = r + 3 < last ? r + 3 : last;
+            const Real *k0 = K + rows[r] * n_instances + begin, *k1 = K + rows[r1] * n_instances + begin,
+                       *k2 = K + rows[r2] * n_instances + begin, *k3 = K + rows[r3] * n_instances + begin;
+            for (std::int64_t t = 0; t < width; ++t) {
+                const double *c = coef + t * n_rows;
+                const double c0 = c[r], c1 = r + 1 < n_rows ? c[r1] : 0.0, c2 = r + 2 < n_rows ? c[r2] : 0.0,
+                             c3 = r + 3 < n_rows ? c[r3] : 0.0;
+                if (c0 == 0.0 && c1 == 0.0 && c2 == 0.0 && c3 == 0.0) continue;
+                double *z = Z + t * n_instances + begin;
+                for (std::int64_t l = 0; l < size; ++l)
+                    z[l] += (c0 * static_cast<double>(k0[l]) + c1 * static_cast<double>(k1[l])) +
+                            (c2 * static_cast<double>(k2[l]) + c3 * static_cast<double>(k3[l]));
+            }
+        }
+    }
+}
+
+// The same problem as linear_cd.hpp, without weights: what every instance adds to its row's margin is kept instead,
+//     signed_scores[j] = sum_t mu_t labels[j, t] (K c_t)_j,   c_t = spread(alpha, labels_t).
+// A change of alpha_i moves signed_scores[k] by K_jk m[pattern of k] with m = change * sum_t mu_t y_jt pattern_t, one
 // small table per step: O(N) per step whatever T is, as long as the label vectors share most of their patterns.
 
 template <class Real>
-SliceReport descend_gram(const Real *K, std::int64_t n_instances, const std::int64_t *row_of, const DualRows &dual,
-                         const LabelPatterns &labels, double *margins, double *mixed, double bias, double threshold,
+SliceReport descend_gram(const Real *K, std::int64_t n_instances, const DualRows &dual, const LabelPatterns &labels,
+                         double *signed_scores, double *mixed, double bias, double threshold,
                          const std::int64_t *order, std::int64_t n_order) {
     const std::int64_t w = labels.width, P = labels.n_patterns;
     const double offset = bias * bias;
     SliceReport report = {0.0, 0.0, 0};
     for (std::int64_t n = 0; n < n_order; ++n) {
         const std::int64_t i = order[n];
-        const Step s = coordinate_step(dual.alpha[i], margins[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
+        const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;
+        double margin = 0.0;
+        for (std::int64_t j = first; j < last; ++j) margin += signed_scores[j];
+        const Step s = coordinate_step(dual.alpha[i], margin, dual.cap[i], dual.ridge[i], dual.curvature[i]);
         report.loss += s.loss;
         if (s.violation > report.violation) report.violation = s.violation;
         const double change = s.alpha - dual.alpha[i];
         if (change == 0.0 || s.violation <= threshold) continue;
         dual.alpha[i] = s.alpha;
         ++report.n_changed;
-        const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;
         for (std::int64_t j = first; j < last; ++j) {
             const std::int8_t *y = labels.patterns + labels.pattern_of[j];
             bool labeled = false;
@@ -34,13 +65,8 @@ SliceReport descend_gram(const Real *K, std::int64_t n_instances, const std::int
             }
             if (!labeled) continue;
             const Real *k = K + j * n_instances;
-            if (dual.starts) {
-                for (std::int64_t l = 0; l < n_instances; ++l)
-                    margins[row_of[l]] += (static_cast<double>(k[l]) + offset) * mixed[labels.pattern_of[l]];
-            } else {
-                for (std::int64_t l = 0; l < n_instances; ++l)
-                    margins[l] += (static_cast<double>(k[l]) + offset) * mixed[labels.pattern_of[l]];
-            }
+            for (std::int64_t l = 0; l < n_instances; ++l)
+                signed_scores[l] += (static_cast<double>(k[l]) + offset) * mixed[labels.pattern_of[l]];
         }
     }
     return report;

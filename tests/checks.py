@@ -92,20 +92,27 @@ def check_label_set(label_set: LabelSet, rng: np.random.Generator, n_scores: int
         assert spread.shape == (n,)
         assert gathered.shape == (n_rows,)
         np.testing.assert_allclose(scores @ spread, alpha @ gathered, rtol=1e-12, atol=1e-12)
-        # The gradient of 1/2 ||sum_i alpha_i psi_y(i)||^2 over y, by a dense Jacobian; and rows' curvature.
+        np.testing.assert_allclose(label_set.sum_rows(spread), _owner(label_set) @ spread, rtol=1e-12, atol=1e-12)
+        chosen = np.flatnonzero(rng.random(n_rows) < 0.5)
+        inside = np.concatenate([np.flatnonzero(label_set.row_of == i) for i in chosen] or [chosen])
+        np.testing.assert_array_equal(label_set.instances_of(chosen), inside)
+        # The gradient of 1/2 ||sum_i alpha_i psi_y(i)||^2 over y, by a dense Jacobian; and the rows' lengths.
         K = random_kernel(rng, n)
         A = np.diag(alpha[label_set.row_of])
         np.testing.assert_allclose(label_set.linearize(alpha, K @ spread), A @ K @ A @ y, rtol=1e-10, atol=1e-12)
-    columns, mu = np.stack(drawn[:3], axis=1), np.array([0.5, 0.3, 0.2])
-    K = random_kernel(rng, n)
-    exact = sum(m * np.diag(psi @ K @ psi.T) for m, psi in zip(mu, _signed_rows(label_set, drawn[:3])))
-    bound = label_set.curvature(np.diag(K).copy(), columns, mu)
-    assert np.all(bound >= exact - 1e-10), "the curvature is no upper bound"
+        (psi,) = _signed_rows(label_set, [y])
+        bound = label_set.squared_lengths(np.diag(K).copy(), y)
+        assert np.all(bound >= np.diag(psi @ K @ psi.T) - 1e-10), "no upper bound of the rows' squared lengths"
+
+
+def _owner(label_set: LabelSet) -> np.ndarray:
+    """Which instances (columns) belong to which rows."""
+    return np.arange(label_set.n_rows)[:, None] == label_set.row_of[None, :]
 
 
 def _signed_rows(label_set: LabelSet, labels: list[np.ndarray]) -> list[np.ndarray]:
     """psi_t as matrices of shape (n_rows, n_instances): row i of psi_t says which instances make psi_t(i)."""
-    owner = np.arange(label_set.n_rows)[:, None] == label_set.row_of[None, :]
+    owner = _owner(label_set)
     return [owner * y[None, :].astype(float) for y in labels]
 
 

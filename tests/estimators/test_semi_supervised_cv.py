@@ -239,7 +239,7 @@ def test_it_works_on_a_kernel_matrix_and_in_a_pipeline():
     given = fit(K, y, kernel="precomputed")
     named = fit(X, y, kernel="rbf", gamma=0.3)
     np.testing.assert_allclose(given.scores_, named.scores_)
-    np.testing.assert_allclose(given.decision_function(K), named.decision_function(X), rtol=1e-9)
+    np.testing.assert_allclose(given.decision_function(K), named.decision_function(X), rtol=1e-5)  # float32 inside
     pipe = make_pipeline(StandardScaler(), SemiSupervisedSVCCV(Cs_unlabeled=[0.1], cv=2, random_state=0)).fit(X, y)
     assert pipe.score(X, truth) > 0.7
     assert clone(pipe)[-1].get_params() == pipe[-1].get_params()

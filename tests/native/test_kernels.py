@@ -104,16 +104,16 @@ def run_gram(K, module, *, width, bias, loss, several, threshold=0.0, seed=0):
     cap, ridge, curvature, alpha = make_dual(rng, loss, n_rows, safe_curvature(norms, labels, starts))
     patterns, pattern_of = np.unique(labels, axis=0, return_inverse=True)
     patterns, pattern_of = np.ascontiguousarray(patterns.T), pattern_of.ravel().astype(np.int32)
-    margins, reports = np.zeros(n_rows), []
+    signed_scores, reports = np.zeros(N_INSTANCES), []
     for _ in range(N_EPOCHS):
         order = rng.permutation(n_rows)
         for part in np.array_split(order, 2):
             report = gram.descend(
-                starts, owners(starts), cap, ridge, curvature, alpha, pattern_of, patterns, mu, margins,
+                starts, cap, ridge, curvature, alpha, pattern_of, patterns, mu, signed_scores,
                 bias, threshold, part,
             )  # fmt: skip
             reports.append(report)
-    return {"alpha": alpha, "margins": margins, **summary(reports)}
+    return {"alpha": alpha, "signed_scores": signed_scores, **summary(reports)}
 
 
 def summary(reports):
@@ -318,11 +318,26 @@ def test_an_empty_matrix_is_fine(shape, format):
         np.testing.assert_array_equal(alpha, cap)  # without features the dual is linear
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [0, 1, 3, 4, 9])
+def test_rows_of_a_gram_are_combined_in_double(dtype, n_rows):
+    rng = np.random.default_rng(n_rows)
+    K = rng.standard_normal((1100, 1100)).astype(dtype)  # more columns than one block
+    rows, coef, start = rng.permutation(1100)[:n_rows], rng.standard_normal((3, n_rows)), rng.standard_normal((3, 1100))
+    coef[1] = 0.0
+    results = []
+    for module in (native, reference):
+        Z = start.copy()
+        make_gram(K, module=module).combine(rows, coef, Z)
+        results.append(Z)
+    np.testing.assert_allclose(*results, **CLOSE)
+
+
 def test_an_empty_gram_is_fine():
     gram = make_gram(np.zeros((0, 0)), module=native)
     none, rows = np.zeros(0), np.zeros(0, np.int64)
     report = gram.descend(
-        None, rows, none, none, none, none.copy(), np.zeros(0, np.int32), np.ones((2, 1), np.int8), np.ones(2) / 2,
+        None, none, none, none, none.copy(), np.zeros(0, np.int32), np.ones((2, 1), np.int8), np.ones(2) / 2,
         none.copy(), 0.0, 0.0, rows,
     )  # fmt: skip
     assert report == (0.0, 0.0, 0)
@@ -397,9 +412,17 @@ def test_arrays_that_do_not_fit_each_other_are_refused():
         native.gram(np.ones((3, 2)))
     with pytest.raises(ValueError):
         gram.descend(
-            None, np.arange(3), one, one, one, one.copy(), np.zeros(2, np.int32), labels[:1], np.ones(1), one.copy(),
+            None, one, one, one, one.copy(), np.zeros(2, np.int32), labels[:1], np.ones(1), one.copy(),
             0.0, 0.0, np.arange(3),
         )  # fmt: skip
+    for rows, coef, Z in [
+        ([0, 3], (1, 2), (1, 3)),
+        ([-1], (1, 1), (1, 3)),
+        ([0], (1, 2), (1, 3)),
+        ([0], (1, 1), (2, 3)),
+    ]:
+        with pytest.raises(ValueError):
+            gram.combine(np.array(rows), np.ones(coef), np.zeros(Z))
 
 
 # Instruction sets
@@ -415,7 +438,7 @@ def isa_runs():
                 X = make_matrix(np.random.default_rng(width), dtype, format)
                 results[f"{format}-{dtype.__name__}-{width}"] = run_linear(X, native, **how)["U"]
             K = random_gram(np.random.default_rng(width), dtype)
-            results[f"gram-{dtype.__name__}-{width}"] = run_gram(K, native, **how)["margins"]
+            results[f"gram-{dtype.__name__}-{width}"] = run_gram(K, native, **how)["signed_scores"]
     return results
 
 

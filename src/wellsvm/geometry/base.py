@@ -48,6 +48,13 @@ class Sweep(NamedTuple):
     n_epochs: int
 
 
+def mixed_lengths(lengths: list[FloatArray], mu: FloatArray) -> FloatArray:
+    """``sum_t mu_t ||psi_t(i)||^2`` of every row; a label set whose rows keep their length gives one array T times."""
+    if all(length is lengths[0] for length in lengths):
+        return lengths[0]
+    return np.asarray(sum(m * length for m, length in zip(mu, lengths)))
+
+
 class Candidate(NamedTuple):
     """A label vector y seen at the present alpha: ``||u||^2`` of ``u = sum_i alpha_i psi_y(i)``, and u itself in the
     form the geometry keeps (weights if linear, ``K spread(alpha, y)`` if kernel). Stale once alpha moves."""

@@ -1,7 +1,8 @@
 """Kernel geometry: a Gram matrix in memory, and the margins of all rows kept up to date.
 
-Coordinate descent keeps ``margins[i] = sum_t mu_t psi_t(i)' u_t``. They depend on mu, so a change of mu costs one
-product ``K [c_1 ... c_T]`` with ``c_t = spread(alpha, y_t)``; therefore several epochs are made for each mu.
+Coordinate descent keeps what every instance adds to the margin of its row, ``sum_t mu_t y_tj (K c_t)_j`` with
+``c_t = spread(alpha, y_t)``. That depends on mu, so a change of mu costs one product ``K [c_1 ... c_T]``; therefore
+several epochs are made for each mu and, where they do not suffice, a Newton step on the free rows.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.geometry.base import Candidate, Losses, Sweep
+from wellsvm.geometry.base import Candidate, Losses, Sweep, mixed_lengths
+from wellsvm.geometry.newton import best_step, solve_with_slack
 from wellsvm.labels.base import LabelSet
 from wellsvm.native import make_gram, slices
 
@@ -19,6 +21,9 @@ __all__ = ["GramDescent", "GramGeometry"]
 EPOCHS_PER_MU = 10
 # A row waits while its projected gradient is below this share of the largest one seen in the last epoch.
 PATIENCE = 0.1
+# Newton's method takes over once the epochs at one goal have cost as much as it would, in multiply-adds: about this
+# share of the cube of its rows, for a few steps of dense algebra. Its matrix takes the square of its rows in memory.
+NEWTON_COST, MOST_NEWTON_ROWS, MOST_NEWTON_STEPS = 1 / 6, 4000, 30
 
 
 class GramGeometry:
@@ -41,18 +46,14 @@ class GramGeometry:
     def matmat(self, coef: FloatArray) -> FloatArray:
         """``(K + bias^2) @ coef``, in blocks that keep interrupts short.
 
-        Where most coefficients are zero only their rows of K are read; K is symmetric, and its rows lie together.
+        Only rows of K with a coefficient are read. The columns of the result are contiguous.
         """
         used = np.flatnonzero(np.any(coef != 0, axis=1))
-        Z = np.zeros((self.n_instances, coef.shape[1]))
-        if 2 * used.size < self.n_instances:
-            for begin, end in slices(used.size, self.n_instances * coef.shape[1]):
-                Z += self.K[used[begin:end]].T @ coef[used[begin:end]]
-        else:
-            for begin, end in slices(self.n_instances, self.n_instances * coef.shape[1]):
-                Z[begin:end] = self.K[begin:end] @ coef
-        Z += self.bias**2 * coef.sum(axis=0)
-        return Z
+        used_coef = np.ascontiguousarray(coef[used].T)
+        Z = np.repeat(self.bias**2 * used_coef.sum(axis=1), self.n_instances).reshape(-1, self.n_instances)
+        for begin, end in slices(used.size, self.n_instances * coef.shape[1]):
+            self.gram.combine(used[begin:end], np.ascontiguousarray(used_coef[:, begin:end]), Z)
+        return Z.T
 
     def descent(self, label_set: LabelSet, losses: Losses, alpha: FloatArray | None = None) -> GramDescent:
         """A coordinate descent, started at ``alpha`` (zeros if None)."""
@@ -60,17 +61,21 @@ class GramGeometry:
 
 
 class GramDescent:
-    """The state of coordinate descent: alpha, and the products ``Z[:, t] = K c_t`` at the alpha last asked for."""
+    """The state of coordinate descent: alpha, the products ``Z[:, t] = K c_t`` at the alpha they were last asked for, and
+    what every instance adds to the margin of its row at the present alpha and the mu last descended for."""
 
     def __init__(self, geometry: GramGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None) -> None:
         self.geometry, self.label_set, self.losses = geometry, label_set, losses
         self.alpha = np.zeros(label_set.n_rows) if alpha is None else np.minimum(alpha, losses.cap)
         self.labels: list[LabelArray] = []
         self._Z, self._alpha_of_Z = np.empty((geometry.n_instances, 0)), self.alpha.copy()
+        self._signed, self._mu_of_signed = np.empty(0), np.empty(0)
+        self._spent = 0  # multiply-adds of the epochs since the SVM was last solved
 
     def _set_labels(self, labels: list[LabelArray], Z: FloatArray) -> None:
         self.labels = labels
-        self._Z = Z
+        self.lengths = [self.label_set.squared_lengths(self.geometry.diagonal, y) for y in labels]
+        self._Z, self._mu_of_signed = Z, np.empty(0)
         if labels:
             self.columns = np.ascontiguousarray(np.stack(labels, axis=1))
             # Instances with the same labels in all T vectors share a pattern. np.unique sorts whole rows when it sees
@@ -118,8 +123,8 @@ class GramDescent:
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
         """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu."""
         geometry, label_set, losses = self.geometry, self.label_set, self.losses
-        curvature = label_set.curvature(geometry.diagonal, self.columns, mu) + losses.ridge
-        margins = self.margins(mu)
+        curvature = mixed_lengths(self.lengths, mu) + losses.ridge
+        signed = self._signed_scores(mu)
         threshold = 0.0
         n_epochs, violation = 0, np.inf
         while n_epochs < EPOCHS_PER_MU and violation > goal:
@@ -127,23 +132,80 @@ class GramDescent:
             order = rng.permutation(rows)
             violation, loss = 0.0, 0.0
             for begin, end in slices(order.size, geometry.n_instances):
-                worst, total, _ = geometry.gram.descend(
-                    label_set.starts, label_set.row_of, losses.cap, losses.ridge, curvature, self.alpha,
-                    self.pattern_of, self.patterns, mu, margins, geometry.bias, threshold, order[begin:end],
+                worst, total, n_moved = geometry.gram.descend(
+                    label_set.starts, losses.cap, losses.ridge, curvature, self.alpha, self.pattern_of,
+                    self.patterns, mu, signed, geometry.bias, threshold, order[begin:end],
                 )  # fmt: skip
                 violation, loss = max(violation, worst), loss + total
+                self._spent += n_moved * geometry.n_instances
             threshold = PATIENCE * violation
+        if violation <= goal:
+            self._spent = 0
+        elif self._solve_by_newton(mu, rows):
+            violation, loss, self._spent = 0.0, losses.total(self.margins(mu), rows), 0
         return Sweep(violation, loss, n_epochs)
+
+    def _solve_by_newton(self, mu: FloatArray, rows: IntArray) -> bool:
+        """Solve the SVM of squared hinge loss at ``mu``; False where that is not worth it, or was given up."""
+        label_set, ridge, Z = self.label_set, self.losses.ridge[rows], self._products()
+        margins = self.margins(mu)[rows]
+        slack, solved = margins < 1, False
+        n_slack = int(slack.sum())
+        if n_slack > MOST_NEWTON_ROWS or self._spent < NEWTON_COST * n_slack**3 or not np.all(ridge > 0):
+            return False
+        for _ in range(MOST_NEWTON_STEPS):
+            target = solve_with_slack(self._mixed_kernel(mu, rows[slack]), ridge[slack])
+            if target is None:
+                break
+            change = np.zeros_like(self.alpha)
+            change[rows] = -self.alpha[rows]
+            change[rows[slack]] += target
+            coef = self._coefficients(change)
+            Z_change = self.geometry.matmat(coef)
+            margin_change = label_set.sum_rows(np.einsum("jt,jt,t->j", Z_change, self.columns, mu))[rows]
+            solved = np.array_equal(margins + margin_change < 1, slack)  # the target is where it was computed for
+            slope, curvature = (float(np.einsum("jt,jt,t->", coef, products, mu)) for products in (Z, Z_change))
+            s = 1.0 if solved else best_step(slope, curvature, margins, margin_change, ridge)
+            self.alpha += s * change
+            Z += s * Z_change
+            margins += s * margin_change
+            slack = margins < 1
+            if solved:
+                break
+        self._alpha_of_Z[:] = self.alpha
+        self.alpha[rows] = np.maximum(self.alpha[rows], 0.0)
+        self._mu_of_signed = np.empty(0)
+        return solved
+
+    def _mixed_kernel(self, mu: FloatArray, rows: IntArray) -> FloatArray:
+        """``sum_t mu_t psi_t(i)' psi_t(k)`` of the given rows."""
+        instances = self.label_set.instances_of(rows)
+        instances = instances[np.any(self.columns[instances], axis=1)]
+        signs = self.columns[instances] * np.sqrt(mu)
+        Q = self.geometry.K[np.ix_(instances, instances)].astype(np.float64) + self.geometry.bias**2
+        Q *= signs @ signs.T
+        if self.label_set.starts is not None:
+            owner = self.label_set.row_of[instances]
+            first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+            Q = np.add.reduceat(np.add.reduceat(Q, first, axis=0), first, axis=1)
+        return Q
 
     def squared_norms(self) -> FloatArray:
         """``||u_t||^2`` of every label vector."""
+        if len(self.labels) == 1 and self._mu_of_signed.size:  # no product with K needed
+            return np.array([self.alpha @ self.label_set.sum_rows(self._signed)])
         return np.asarray(np.einsum("jt,jt->t", self._coefficients(self.alpha), self._products()))
+
+    def _signed_scores(self, mu: FloatArray) -> FloatArray:
+        """What every instance adds to the margin of its row; `descend` keeps it up to date."""
+        if not np.array_equal(mu, self._mu_of_signed):
+            self._signed = np.einsum("jt,jt,t->j", self._products(), self.columns, mu)
+            self._mu_of_signed = mu.copy()
+        return self._signed
 
     def margins(self, mu: FloatArray) -> FloatArray:
         """``sum_t mu_t psi_t(i)' u_t`` of every row."""
-        signed = np.einsum("jt,jt,t->j", self._products(), self.columns, mu)
-        starts = self.label_set.starts
-        return signed if starts is None else np.add.reduceat(signed, starts[:-1])
+        return self.label_set.sum_rows(self._signed_scores(mu))
 
     def scores(self, mu: FloatArray) -> FloatArray:
         """``f(x_j)`` of every instance."""

@@ -16,6 +16,7 @@ from wellsvm.native import slices
 __all__ = ["KERNELS", "Kernel", "mean_squared_distance", "resolve_gamma"]
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+BOUNDED = ("rbf", "sigmoid")
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class Kernel:
     def gram(self, X: Matrix) -> np.ndarray:
         """The kernel matrix of the rows of X, finite; refused before memory is taken if it cannot fit.
 
-        scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole.
+        scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole; the half
+        below the diagonal is a copy. Kernels with values between -1 and 1 are kept in float32, as LIBSVM keeps all.
         """
         n = X.shape[0]
-        dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        dtype = np.dtype(np.float32 if X.dtype == np.float32 or self.name in BOUNDED else np.float64)
         if self.name != "precomputed":
             _require_memory(n, dtype.itemsize)
         if self.name == "precomputed" or callable(self.name):
@@ -60,8 +62,10 @@ class Kernel:
             K = np.ascontiguousarray(K)
         else:
             K = np.empty((n, n), dtype)
-            for begin, end in slices(n, n * max(1, X.shape[1])):
-                K[begin:end] = self.between(X[begin:end], X)
+            for begin, end in slices(n, n * (2.0 + X.shape[1] / 20)):  # a product of matrices is quick work
+                block = self.between(X[begin:end], X[begin:])
+                K[begin:end, begin:] = block
+                K[end:, begin:end] = block[:, end - begin :].T
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(K.sum(dtype=np.float64))
         if not finite and not (rows := np.isfinite(K).all(axis=1)).all():

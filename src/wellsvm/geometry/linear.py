@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
-from wellsvm.geometry.base import Candidate, Losses, Sweep
+from wellsvm.geometry.base import Candidate, Losses, Sweep, mixed_lengths
 from wellsvm.labels.base import LabelSet
 from wellsvm.native import make_rows, slices
 
@@ -79,6 +79,7 @@ class LinearDescent:
         self.geometry, self.label_set, self.losses = geometry, label_set, losses
         self.alpha = np.zeros(label_set.n_rows) if alpha is None else np.minimum(alpha, losses.cap)
         self.labels: list[LabelArray] = []
+        self.lengths: list[FloatArray] = []
         self._lay_out(np.empty((geometry.n_features + 1, 0)))
 
     def _lay_out(self, U: FloatArray) -> None:
@@ -108,6 +109,7 @@ class LinearDescent:
         """Take a label vector into use."""
         T = len(self.labels)
         self.labels.append(candidate.y)
+        self.lengths.append(self.label_set.squared_lengths(self.geometry.diagonal, candidate.y))
         if padded_width(T + 1) == self.U.shape[1]:
             self.U[:, T], self.columns[:, T] = candidate.image, candidate.y
         else:
@@ -115,7 +117,7 @@ class LinearDescent:
 
     def keep(self, chosen: IntArray) -> None:
         """Drop all label vectors but the chosen ones."""
-        self.labels = [self.labels[t] for t in chosen]
+        self.labels, self.lengths = [self.labels[t] for t in chosen], [self.lengths[t] for t in chosen]
         self._lay_out(self.U[:, chosen])
 
     def _padded(self, mu: FloatArray) -> FloatArray:
@@ -129,9 +131,9 @@ class LinearDescent:
         U does not depend on mu, so mu may change after each epoch; only where an epoch costs less than the looking at
         mu that follows it, several are made.
         """
-        mu = self._padded(mu)
         geometry, label_set = self.geometry, self.label_set
-        curvature = label_set.curvature(geometry.diagonal, self.columns, mu) + self.losses.ridge
+        curvature = mixed_lengths(self.lengths, mu) + self.losses.ridge
+        mu = self._padded(mu)
         work = geometry.entries_per_row * mu.size
         most = 1 + int(CHEAP_EPOCHS / (1 + rows.size * work))
         n_epochs, violation = 0, np.inf
@@ -159,8 +161,7 @@ class LinearDescent:
             Z = np.empty((end - begin, self.U.shape[1]))
             self.geometry.rows.scores(weighted, self.geometry.bias, begin, end, Z)
             instance_margins[begin:end] = np.einsum("jt,jt->j", Z, self.columns[begin:end])
-        starts = self.label_set.starts
-        return instance_margins if starts is None else np.add.reduceat(instance_margins, starts[:-1])
+        return self.label_set.sum_rows(instance_margins)
 
     def scores(self, mu: FloatArray) -> FloatArray:
         """``f(x_j)`` of every instance."""

@@ -53,22 +53,31 @@ class LabelSet(ABC):
 
     def gather(self, scores: FloatArray, y: LabelArray) -> FloatArray:
         """Adjoint of `spread`: each row's sum of ``y_j scores_j``."""
-        signed = scores * y
-        return signed if self.starts is None else np.add.reduceat(signed, self.starts[:-1])
+        return self.sum_rows(scores * y)
+
+    def sum_rows(self, values: FloatArray) -> FloatArray:
+        """Each row's sum over its instances."""
+        return values if self.starts is None else np.add.reduceat(values, self.starts[:-1])
+
+    def instances_of(self, rows: IntArray) -> IntArray:
+        """The instances of the given rows, row by row."""
+        if self.starts is None:
+            return rows
+        sizes = self.starts[rows + 1] - self.starts[rows]
+        ends = np.cumsum(sizes)
+        return np.arange(sizes.sum()) + np.repeat(self.starts[rows] - ends + sizes, sizes)
 
     def linearize(self, alpha: FloatArray, scores: FloatArray) -> FloatArray:
         """Gradient over y of ``1/2 ||sum_i alpha_i psi_y(i)||^2`` where ``scores = K spread(alpha, y)``."""
         return (alpha if self.starts is None else alpha[self.row_of]) * scores
 
-    def curvature(self, diagonal: FloatArray, columns: LabelArray, mu: FloatArray) -> FloatArray:
-        """An upper bound of ``sum_t mu_t ||psi_t(i)||^2`` for each row i.
+    def squared_lengths(self, diagonal: FloatArray, y: LabelArray) -> FloatArray:
+        """An upper bound of ``||psi_y(i)||^2`` for each row i.
 
         Exact while a row holds one labeled instance; by Cauchy-Schwarz ``||a_1 + ... + a_v||^2 <= v sum ||a_j||^2``
         where it holds more.
         """
         if self.starts is None:
-            return diagonal  # |y_i| = 1 and mu sums to 1
-        squared = np.abs(columns).astype(np.float64)
-        count = np.add.reduceat(squared, self.starts[:-1], axis=0)
-        total = np.add.reduceat(squared * diagonal[:, None], self.starts[:-1], axis=0)
-        return (count * total) @ mu
+            return diagonal  # |y_i| = 1
+        used = np.abs(y).astype(np.float64)
+        return self.sum_rows(used) * self.sum_rows(used * diagonal)

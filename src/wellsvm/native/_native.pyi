@@ -30,10 +30,10 @@ class CsrRowsFloat64Int32(_Rows): ...
 class CsrRowsFloat64Int64(_Rows): ...
 
 class _Gram:
+    def combine(self, rows: np.ndarray, coef: np.ndarray, Z: np.ndarray) -> None: ...
     def descend(
         self,
         starts: np.ndarray | None,
-        row_of: np.ndarray,
         cap: np.ndarray,
         ridge: np.ndarray,
         curvature: np.ndarray,
@@ -41,7 +41,7 @@ class _Gram:
         pattern_of: np.ndarray,
         patterns: np.ndarray,
         mu: np.ndarray,
-        margins: np.ndarray,
+        signed_scores: np.ndarray,
         bias: float,
         threshold: float,
         order: np.ndarray,

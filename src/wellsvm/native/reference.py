@@ -7,7 +7,8 @@ Same names, same arguments and, up to rounding, the same numbers as the compiled
     u_t = sum_i alpha_i psi_t(i)
 
 One coordinate at a time: ``alpha_i`` takes its best value with all others fixed. Both geometries use the
-same step; they differ in what they keep up to date (``U = [u_1 ... u_T]``, or the margins of all rows).
+same step; they differ in what they keep up to date (``U = [u_1 ... u_T]``, or what every instance adds to the
+margin of its row).
 """
 
 from __future__ import annotations
@@ -135,10 +136,13 @@ class Gram:
     def __init__(self, K: np.ndarray) -> None:
         self.K = K
 
+    def combine(self, rows: np.ndarray, coef: np.ndarray, Z: np.ndarray) -> None:
+        """``Z[t] += sum over r of coef[t, r] K[rows[r]]``."""
+        Z += coef @ self.K[rows].astype(np.float64)
+
     def descend(
         self,
         starts: np.ndarray | None,
-        row_of: np.ndarray,
         cap: np.ndarray,
         ridge: np.ndarray,
         curvature: np.ndarray,
@@ -146,23 +150,23 @@ class Gram:
         pattern_of: np.ndarray,
         patterns: np.ndarray,
         mu: np.ndarray,
-        margins: np.ndarray,
+        signed_scores: np.ndarray,
         bias: float,
         threshold: float,
         order: np.ndarray,
     ) -> Report:
-        """One slice of an epoch; keeps ``margins[i] = sum_t mu_t psi_t(i)' u_t`` up to date."""
+        """One slice of an epoch; keeps ``signed_scores[j] = sum_t mu_t y_tj (K c_t)_j`` up to date."""
 
         def move(i: int, change: float) -> None:
             for j in _instances(starts, i):
                 mixed = (mu * patterns[:, pattern_of[j]]) @ patterns
                 moved = change * (self.K[j].astype(np.float64) + bias * bias) * mixed[pattern_of]
-                if starts is None:
-                    margins[:] += moved
-                else:
-                    np.add.at(margins, row_of, moved)
+                signed_scores[:] += moved
 
-        return _sweep(order, (cap, ridge, curvature, alpha), lambda i: float(margins[i]), move, threshold)
+        def margin_of(i: int) -> float:
+            return float(sum(signed_scores[j] for j in _instances(starts, i)))
+
+        return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move, threshold)
 
 
 def dense_rows(X: np.ndarray) -> Rows:
