@@ -26,6 +26,8 @@ def main() -> None:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
         _fail(MISSING_EXTRA, 2)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
     try:
         code = app(prog_name="wellsvm", standalone_mode=False)
     except Exception as error:

@@ -6,6 +6,9 @@ import typer
 
 from wellsvm._versions import show_versions
 from wellsvm.cli.demo import demo
+from wellsvm.cli.fit import fit
+from wellsvm.cli.info import info
+from wellsvm.cli.predict import predict
 
 __all__ = ["app"]
 
@@ -19,5 +22,8 @@ def about(context: typer.Context) -> None:
         print(context.get_help())
 
 
+app.add_typer(fit, name="fit")
+app.command("predict")(predict)
+app.command("info")(info)
 app.command("demo")(demo)
 app.command("versions", help="Print what to paste into a bug report.")(show_versions)

@@ -6,7 +6,6 @@ and use the same kernel and the same C; only SemiSupervisedSVC sees the unlabele
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -25,7 +24,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from wellsvm import SemiSupervisedSVC
+from wellsvm._files import replacing
 from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm.cli._console import check_output
 from wellsvm.geometry.kernels import resolve_gamma
 from wellsvm.model_selection import hide_labels
 from wellsvm.native import backend_name
@@ -60,7 +61,7 @@ def demo(
 ) -> None:
     """Tell pairs of handwritten digits apart from a handful of labels, with and without the unlabeled rows."""
     began, console = perf_counter(), Console()
-    can_plot = _check_output(output)
+    can_plot = _can_plot(output)
     if splits is None:
         splits = 5 if backend_name().startswith("native") else 1
     digits = load_digits()
@@ -142,7 +143,7 @@ def _table(trials: Sequence[Trial]) -> Table:
 # ------------------------------------------------------------------ the picture
 
 
-def _check_output(output: Path) -> bool:
+def _can_plot(output: Path) -> bool:
     """Whether a picture can be made; an error now, not after the work, where it could not be saved."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -151,22 +152,13 @@ def _check_output(output: Path) -> bool:
     kinds = FigureCanvasAgg.filetypes
     if output.suffix[1:].lower() not in kinds:
         raise typer.BadParameter(f"--output {output}: the name must end in one of .{', .'.join(sorted(kinds))}")
-    if output.is_dir() or not output.parent.is_dir() or not os.access(output.parent, os.W_OK):
-        raise typer.BadParameter(f"--output {output}: not a file in a folder that exists and can be written to")
+    check_output("--output", output)
     return True
 
 
 def _save(figure: Any, output: Path) -> None:
-    """Write the whole file under a temporary name, then put it in its place."""
-    temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            figure.savefig(file, format=output.suffix[1:].lower(), dpi=150)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(output)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(output) as file:
+        figure.savefig(file, format=output.suffix[1:].lower(), dpi=150)
 
 
 def _figure(trials: Sequence[Trial], digits: Any) -> Any:

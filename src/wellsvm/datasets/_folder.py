@@ -131,7 +131,7 @@ _DAMAGE = (
     ValueError,
     KeyError,
     TypeError,
-    NotImplementedError,
+    RuntimeError,  # of zipfile, for an encrypted member; NotImplementedError is one too
 )
 
 
@@ -184,7 +184,7 @@ def _to_bunch(arrays: Arrays, dtype: np.dtype[Any]) -> Bunch:
             data[key] = value
     if labeled_idx:
         data.labeled_idx = dict(sorted(labeled_idx.items()))
-    if data.y is not None:
+    if data.y is not None and data.y.dtype.kind in "biu":
         data.y = data.y.astype(np.int64)  # int8 in the files: y @ y would wrap around
     if "bag" in data:
         data.groups = data.bag
@@ -201,6 +201,8 @@ def _take_matrix(arrays: Arrays, dtype: np.dtype[Any]) -> Any:
         return X if X.dtype.kind == "f" else X.astype(dtype)
     if "T" in arrays:  # the unlabelled SecStr rows: codes 0..20 at 15 positions, one-hot as in ssl_secstr
         return _one_hot_codes(arrays.pop("T"), dtype)
+    if any(key not in arrays for key in _CSR_ARRAYS):
+        raise ValueError(f"neither an array X nor a CSR matrix; it holds {sorted(arrays)}")
     values, indices, indptr, shape, layout = (arrays.pop(key) for key in _CSR_ARRAYS)
     if layout.item() not in (b"csr", "csr"):
         raise ValueError(f"sparse format {layout.item()!r}, expected csr")

@@ -65,7 +65,7 @@ class LabelSet(ABC):
             return rows
         sizes = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(sizes)
-        return np.arange(sizes.sum()) + np.repeat(self.starts[rows] - ends + sizes, sizes)
+        return np.asarray(np.arange(sizes.sum()) + np.repeat(self.starts[rows] - ends + sizes, sizes))
 
     def linearize(self, alpha: FloatArray, scores: FloatArray) -> FloatArray:
         """Gradient over y of ``1/2 ||sum_i alpha_i psi_y(i)||^2`` where ``scores = K spread(alpha, y)``."""

@@ -29,6 +29,8 @@ class KeyInstances(LabelSet):
 
     Attributes
     ----------
+    row_starts : int array of shape (n_rows + 1,)
+        First instance of each row.
     positive_rows : bool array of shape (n_rows,)
         Which rows are positive bags.
     """
@@ -41,8 +43,8 @@ class KeyInstances(LabelSet):
         self.v = v
         is_start = np.repeat(~positive, sizes)  # every negative instance begins a row, as does every bag
         is_start[offsets[:-1]] = True
-        starts = np.append(np.flatnonzero(is_start), offsets[-1])
-        super().__init__(int(offsets[-1]), starts)
+        self.row_starts: IntArray = np.append(np.flatnonzero(is_start), offsets[-1])
+        super().__init__(int(offsets[-1]), self.row_starts)
         self.positive_rows: BoolArray = np.repeat(positive, np.where(positive, 1, sizes))
         self._base: LabelArray = np.where(self.positive_rows, 0, -1).astype(np.int8)[self.row_of]
         self._free = np.flatnonzero(self._base == 0)  # instances of positive bags

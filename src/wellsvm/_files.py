@@ -1,0 +1,64 @@
+"""Files that are whole or not there: what every writer of the package uses."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, cast
+
+__all__ = ["check_replaceable", "replacing"]
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> Path:
+    """The file that ``path`` leads to, links followed; an error where `replacing` could not put a file there.
+
+    Only regular files are replaced: a rename over a device or a pipe would remove it.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is not a regular file; give the name of a file in a folder")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"the folder of {path} does not exist; make it first")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"the folder of {path} cannot be written to")
+    return target
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Write a file under a temporary name in its folder, then rename it over ``path``.
+
+    Whatever happens, ``path`` is the whole old file or the whole new one. After an error the temporary file is gone;
+    after a power cut or ``kill -9`` a file ``.wellsvm-*.tmp`` may be left. The new file has the permissions of the old
+    one, or of any new file.
+    """
+    target = check_replaceable(path)
+    temporary = target.with_name(f".wellsvm-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb+") as file:
+            yield cast(BinaryIO, file)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the rename to the disk, on systems where a folder can be opened."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,290 @@
+"""Reading data files: svmlight, NumPy and SciPy archives, CSV and Parquet become one `Table`."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from wellsvm._typing import FloatArray, Matrix
+from wellsvm.datasets import load as load_archive
+from wellsvm.geometry.kernels import _available_memory
+
+__all__ = ["Format", "Layout", "Table", "polars", "read"]
+
+
+class Format(StrEnum):
+    """How a file is written; "auto" goes by its suffix."""
+
+    AUTO = "auto"
+    SVMLIGHT = "svmlight"
+    NPZ = "npz"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+SUFFIXES = {
+    ".npz": Format.NPZ,
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+}
+# How many lines of a bad svmlight file are tried at a time to find the bad one.
+BLOCK = 1000
+OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+# Weights of one function and what solving for them needs, in bytes per feature.
+BYTES_PER_FEATURE = 64
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is where in a file. Columns are those of CSV and Parquet; ``features`` None are all that are left.
+
+    ``n_features`` is the width wanted: narrower svmlight rows are padded with zeros. ``zero_based`` None looks at the
+    svmlight file: counted from 0 if index 0 occurs.
+    """
+
+    label: str | None = None
+    bag: str | None = None
+    ignore: Sequence[str] = ()
+    features: Sequence[str] | None = None
+    n_features: int | None = None
+    zero_based: bool | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file holds: rows, their labels (masked where missing), their bags, and how to read a file like it."""
+
+    X: Matrix
+    y: np.ma.MaskedArray | None
+    groups: np.ndarray | None
+    layout: Layout
+    form: Format
+
+
+def read(path: Path, form: Format, layout: Layout) -> Table:
+    """Read a file; every error is a ValueError or OSError that names the file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give a file")
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist")
+    form = _format_of(path) if form is Format.AUTO else form
+    if form is Format.SVMLIGHT:
+        table = _read_svmlight(path, layout)
+    elif form is Format.NPZ:
+        table = _read_npz(path, layout)
+    else:
+        table = _read_frame(path, layout, form)
+    n_rows, n_features = table.X.shape
+    if n_rows == 0:
+        raise ValueError(f"{path} has no rows")
+    if n_features == 0:
+        raise ValueError(f"{path} has no features; every row is empty")
+    if layout.n_features is not None and n_features != layout.n_features:
+        raise ValueError(f"{path} has {n_features} features; the model was trained with {layout.n_features}")
+    return table
+
+
+def _format_of(path: Path) -> Format:
+    """By suffix; LIBSVM's files often have none, so that svmlight is the rest."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2", ".zst")]
+    return SUFFIXES.get(suffixes[-1], Format.SVMLIGHT) if suffixes else Format.SVMLIGHT
+
+
+# ------------------------------------------------------------------ svmlight
+
+
+def _read_svmlight(path: Path, layout: Layout) -> Table:
+    """Rows ``label [qid:bag] index:value ...``; labels of "nan" are missing."""
+    try:
+        with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
+            content = file.read()
+    except (EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    except OSError as error:  # of a damaged .bz2 too, without a number
+        raise OSError(f"{path} cannot be read: {error.strerror or error}") from error
+    by_bag = layout.bag is not None
+    try:
+        X, y, *bags = load_svmlight_file(io.BytesIO(content), zero_based=True, query_id=by_bag)
+    except (ValueError, OverflowError) as error:
+        line, text = _first_bad_line(content)
+        raise ValueError(f"{path} is no svmlight file: line {line}, {text!r}: {error}") from error
+    if by_bag and len(bags[0]) != X.shape[0]:
+        raise ValueError(f"{path} has {len(bags[0])} rows with a bag ('qid:') of {X.shape[0]}; every row needs one")
+    X, zero_based = _from_index_0(path, X, layout)
+    return Table(
+        X, _labels(y, np.isnan(y)), bags[0] if by_bag else None, Layout(zero_based=zero_based), Format.SVMLIGHT
+    )
+
+
+def _first_bad_line(content: bytes) -> tuple[int, str]:
+    """Number and beginning of the first line that cannot be parsed."""
+
+    def fits(lines: list[bytes]) -> bool:
+        try:
+            load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+        except (ValueError, OverflowError):
+            return False
+        return True
+
+    lines, number = iter(io.BytesIO(content)), 0
+    while block := list(islice(lines, BLOCK)):
+        if not fits(block):
+            bad = next((k for k, line in enumerate(block) if not fits([line])), 0)
+            return number + bad + 1, block[bad][:40].decode(errors="replace").rstrip()
+        number += len(block)
+    return number, ""
+
+
+def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
+    """X without the empty column 0 of a file that counts from 1, as wide as the layout wants."""
+    zero_based = layout.zero_based
+    if zero_based is None:
+        zero_based = bool(X.nnz and X.indices.min() == 0)
+    elif not zero_based and X.nnz and X.indices.min() == 0:
+        raise ValueError(f"{path} has a feature of index 0, but features are counted from 1; pass --zero-based if not")
+    shift = 0 if zero_based else 1
+    n_features = int(X.indices.max()) + 1 - shift if X.nnz else 0
+    free = _available_memory()
+    if free is not None and BYTES_PER_FEATURE * n_features > free:
+        raise ValueError(f"{path} has a feature of index {n_features - 1 + shift}: too many to hold in memory")
+    width = n_features if layout.n_features is None else max(n_features, layout.n_features)
+    return sparse.csr_matrix((X.data, X.indices - shift, X.indptr), shape=(X.shape[0], width)), zero_based
+
+
+# ------------------------------------------------------------------ NumPy and SciPy
+
+
+def _read_npz(path: Path, layout: Layout) -> Table:
+    """Arrays X (or SciPy's CSR), y and bag, as `wellsvm.datasets.load` reads them; y is per bag if there are bags."""
+    if path.suffix != ".npz":
+        raise ValueError(f"{path} must end in .npz to be read as an archive of arrays")
+    data = load_archive(path.stem, path.parent, normalize=False)
+    y, groups = data.y, data.get("groups")
+    if groups is not None and (groups.dtype.kind not in "iu" or groups.min(initial=0) < 0):
+        raise ValueError(f"{path}: the array 'bag' must hold the number of each row's bag, from 0 on")
+    if y is not None:
+        y = np.asarray(y)
+        y = y if groups is None else y[groups]
+        y = _labels(y, np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool))
+    if layout.bag is not None and groups is None:
+        raise ValueError(f"{path} has no array 'bag', the bag of every row; it holds {sorted(data)}")
+    return Table(data.X, y, groups if layout.bag is not None else None, Layout(), Format.NPZ)
+
+
+# ------------------------------------------------------------------ CSV and Parquet
+
+
+def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
+    frame = _frame(path, form)
+    columns = frame.columns
+    given = [name for name in (layout.label, layout.bag, *layout.ignore) if name is not None]
+    for name in [*given, *(layout.features or ())]:
+        if name not in columns:
+            raise ValueError(f"{path} has no column {name!r}; it has {_listed(columns)}")
+    features = [name for name in columns if name not in given] if layout.features is None else list(layout.features)
+    if not features:
+        raise ValueError(f"{path} has no column left for the features; it has {_listed(columns)}")
+    X = np.empty((frame.height, len(features)))
+    for j, name in enumerate(features):
+        X[:, j] = _numbers(path, frame[name])
+    y = None
+    if layout.label is not None:
+        series = frame[layout.label]
+        known = series.drop_nulls()
+        values = np.zeros(len(series), dtype=_typed(known.to_numpy()).dtype)
+        missing = series.is_null().to_numpy()
+        values[~missing] = known.to_numpy()
+        y = _labels(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
+    groups = None if layout.bag is None else _typed(frame[layout.bag].to_numpy())
+    return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form)
+
+
+def _frame(path: Path, form: Format) -> Any:
+    """The polars frame of a file; rows without any value, such as blank lines, are left out."""
+    pl = polars()
+    try:
+        if form is Format.PARQUET:
+            frame = pl.read_parquet(path)
+        else:
+            separator = "\t" if ".tsv" in path.suffixes else ","
+            frame = pl.read_csv(path, infer_schema_length=None, separator=separator)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ValueError(f"{path} cannot be read as {form}: {first}") from error
+    if frame.columns and all(_is_number(name) for name in frame.columns):
+        raise ValueError(f"{path} has numbers in its first line, which must name the columns")
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
+def _numbers(path: Path, series: Any) -> FloatArray:
+    """A column as floats; an error names the column and its first bad value."""
+    pl = polars()
+    where = f"{path}: column {series.name!r}"
+    way_out = f"fill it in, or leave the column out: --ignore-column {series.name!r}"
+    if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.String)):
+        raise ValueError(f"{where} holds {series.dtype}, not numbers; {way_out}")
+    values = series.cast(pl.Float64, strict=False)
+    text = np.flatnonzero((values.is_null() & series.is_not_null()).to_numpy())
+    if text.size:
+        raise ValueError(
+            f"{where} holds {series[int(text[0])]!r} in data row {text[0] + 1}, which is no number; {way_out}"
+        )
+    numbers = values.to_numpy()
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        what = "is empty" if series[int(bad[0])] is None else f"holds {numbers[bad[0]]}"
+        raise ValueError(f"{where} {what} in data row {bad[0] + 1}; {way_out}")
+    return numbers
+
+
+# ------------------------------------------------------------------ small helpers
+
+
+def polars() -> Any:
+    """The package polars; an error says how to get it."""
+    try:
+        import polars
+    except ImportError:
+        raise ImportError("CSV and Parquet need polars: pip install 'wellsvm[cli]'") from None
+    return polars
+
+
+def _labels(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:
+    """Labels with a mask; whole numbers as integers, so that a class is called 1 and not 1.0."""
+    if values.dtype.kind == "f":
+        known = values[~missing]
+        if np.all(np.isfinite(known) & (known == np.trunc(known)) & (np.abs(known) < 2**53)):
+            values = np.where(missing, 0, values).astype(np.int64)
+    return np.ma.MaskedArray(values, missing)
+
+
+def _typed(values: np.ndarray) -> np.ndarray:
+    """Strings as NumPy's own."""
+    return values.astype(str) if values.dtype == object and all(isinstance(v, str) for v in values) else values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} columns)"

@@ -1,0 +1,234 @@
+"""`wellsvm.save` and `wellsvm.load`: models in files that hold no code.
+
+A file is a skops archive with one more member, ``wellsvm.json``: the mark. It names the format, the versions that wrote
+the file and the notes of the writer, and it is read before anything else, so that a file from a later release is told
+apart from a damaged one. Types are stored by the module they live in: one that moves must stay importable, and trusted
+below, under its old name.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import zipfile
+import zlib
+from copy import copy
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from wellsvm._files import replacing
+
+__all__ = ["load", "read_mark", "save"]
+
+# Raised by one when a file of this release could not be read by the release before.
+FORMAT = 1
+MARK = "wellsvm.json"
+# Besides these, skops knows which types of NumPy, SciPy and scikit-learn are safe. Sparse rows it reads without pickle,
+# but lists their types; `_require_sound` looks at their indices. The splitters, parameters of SemiSupervisedSVCCV, are
+# plain records of numbers.
+TRUSTED = (
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.RepeatedKFold",
+    "sklearn.model_selection._split.RepeatedStratifiedKFold",
+    "sklearn.model_selection._split.ShuffleSplit",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.model_selection._split.StratifiedShuffleSplit",
+    "wellsvm.bags.PerInstance",
+    "wellsvm.baselines._cpmmc.CPMMC",
+    "wellsvm.baselines._gmmc.GMMC",
+    "wellsvm.baselines._iterative_svr.IterativeSVR",
+    "wellsvm.baselines._kernel_k_means.KernelKMeans",
+    "wellsvm.baselines.multi_instance.MIKernelSVC",
+    "wellsvm.baselines.multi_instance.MISVM",
+    "wellsvm.baselines.multi_instance.miSVM",
+    "wellsvm.engine.report.Record",
+    "wellsvm.estimators.clustering.MaxMarginClustering",
+    "wellsvm.estimators.multi_instance.MultiInstanceSVC",
+    "wellsvm.estimators.semi_supervised.SemiSupervisedSVC",
+    "wellsvm.estimators.semi_supervised_cv.SemiSupervisedSVCCV",
+    "wellsvm.geometry.kernels.Kernel",
+    "wellsvm.model_selection.SemiSupervisedSplit",
+)
+
+
+def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
+    """Save a fitted model to a file that `load` reads without running code from it.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package, or a Pipeline or another estimator of scikit-learn that contains one.
+    path : path
+        The file; ``.skops`` is the usual suffix. An existing one is replaced at once: whatever happens, it is whole.
+    notes : dict, optional
+        What else to keep in the file, of anything that JSON can hold; `wellsvm.persistence.read_mark` gives it back.
+
+    Raises
+    ------
+    NotFittedError
+        The model is not fitted.
+    TypeError
+        The model holds something that cannot be stored, a function as kernel for instance; the message names it.
+    OSError
+        The file cannot be written; an old one is left as it was.
+
+    Notes
+    -----
+    What describes the training rows (``transduction_``, ``labelings_``, ``key_instances_``) is left out, as in pickles.
+
+    Examples
+    --------
+    >>> import wellsvm
+    >>> wellsvm.save(model, "model.skops")  # doctest: +SKIP
+    >>> wellsvm.load("model.skops").predict(X)  # doctest: +SKIP
+    """
+    skops = _skops()
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}")
+    check_is_fitted(model)
+    try:
+        data = skops.dumps(_without_callbacks(model), compression=zipfile.ZIP_DEFLATED)
+        foreign = _foreign_types(data)
+    except Exception as error:  # skops gives the errors of whatever it stumbles on
+        raise TypeError(f"{type(model).__name__} cannot be saved: {error}{_functions_among(model)}") from error
+    if foreign:
+        raise TypeError(
+            f"{type(model).__name__} holds what cannot be stored without code: {', '.join(foreign)}"
+            f"{_functions_among(model)}. Only types of wellsvm, scikit-learn, NumPy and SciPy can be saved"
+            + ("; save its best_estimator_ instead" if hasattr(model, "best_estimator_") else "")
+        )
+    packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")
+    versions = {"python": platform.python_version(), **{package: _version(package) for package in packages}}
+    mark = {"format": FORMAT, "model": type(model).__name__, "versions": versions, "notes": notes or {}}
+    with replacing(path) as file:
+        file.write(data)
+        with zipfile.ZipFile(file, "a") as archive:
+            archive.writestr(MARK, json.dumps(mark))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model saved by `save`; a file that holds any type but known ones is refused before anything is built.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    model : estimator
+        It predicts the same bits as the one saved.
+
+    Raises
+    ------
+    ValueError
+        The file was not written by `save`, is damaged, comes from a newer release, or holds other types; the message
+        names them.
+    OSError
+        The file cannot be read.
+    """
+    skops = _skops()
+    data = Path(path).read_bytes()
+    _mark_of(data, path)
+    try:
+        foreign = _foreign_types(data)
+        model = None if foreign else skops.loads(data, trusted=list(TRUSTED))
+        _require_sound(model)
+    except Exception as error:  # a damaged file can raise anything
+        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+    if foreign:
+        raise ValueError(
+            f"{path} holds types that are not loaded: {', '.join(foreign)}. wellsvm.load accepts the estimators of "
+            "wellsvm and scikit-learn only; the file was changed after it was saved"
+        )
+    if not isinstance(model, BaseEstimator):
+        raise ValueError(f"{path} holds no estimator but {type(model).__name__}")
+    return model
+
+
+def read_mark(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a file says of itself: ``format``, ``model``, ``versions`` and the ``notes`` given to `save`."""
+    return _mark_of(Path(path).read_bytes(), path)
+
+
+def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if MARK not in archive.namelist():
+                raise ValueError(f"{path} has no mark of wellsvm.save; it was written by another program")
+            try:
+                mark = json.loads(archive.read(MARK))
+                newest = int(mark["format"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{path} is damaged: its mark {MARK} cannot be read") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+        raise ValueError(f"{path} is not a file of wellsvm.save, or it is cut short: {error}") from error
+    if newest > FORMAT:
+        raise ValueError(
+            f"{path} has format {newest}, written by wellsvm {mark.get('versions', {}).get('wellsvm')}; this release "
+            f"reads formats up to {FORMAT}: install a newer wellsvm"
+        )
+    return {"model": "", "versions": {}, "notes": {}, **mark}
+
+
+def _foreign_types(data: bytes) -> list[str]:
+    return [name for name in _skops().get_untrusted_types(data=data) if name not in TRUSTED]
+
+
+def _require_sound(part: Any) -> None:
+    """Refuse sparse rows whose indices point outside them: compiled code would follow them anywhere."""
+    if sparse.issparse(part):
+        part.check_format(full_check=True)
+    elif isinstance(part, BaseEstimator):
+        _require_sound(list(vars(part).values()))
+    elif isinstance(part, (list, tuple)):
+        for item in part:
+            _require_sound(item)
+
+
+def _without_callbacks(model: BaseEstimator) -> BaseEstimator:
+    """The model, and the steps of a pipeline, without what watched the fit: scikit-learn's callbacks are no model."""
+    bare = copy(model)
+    vars(bare).pop("_skl_callbacks", None)
+    if isinstance(bare, Pipeline):
+        steps = [(name, _without_callbacks(s) if isinstance(s, BaseEstimator) else s) for name, s in bare.steps]
+        bare.steps = steps
+    return bare
+
+
+def _functions_among(model: BaseEstimator) -> str:
+    """The parameters that are functions, for an error; they are the usual reason why a model cannot be stored."""
+    given = {
+        name: value
+        for name, value in model.get_params(deep=True).items()
+        if callable(value) and not isinstance(value, (type, BaseEstimator))
+    }
+    if not given:
+        return ""
+    listed = ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in given.items())
+    return f" (given as {listed}: a function is code; use a kernel by its name, or kernel='precomputed')"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError:
+        raise ImportError("saving and loading models needs skops: pip install 'wellsvm[persist]'") from None
+    return skops.io
