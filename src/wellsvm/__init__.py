@@ -2,12 +2,14 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from wellsvm._report import report
 from wellsvm._versions import show_versions
 from wellsvm.bags import Bags
 from wellsvm.estimators.clustering import MaxMarginClustering
 from wellsvm.estimators.multi_instance import MultiInstanceSVC
 from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
 from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
+from wellsvm.persistence import load, save
 
 __all__ = [
     "Bags",
@@ -15,6 +17,9 @@ __all__ = [
     "MultiInstanceSVC",
     "SemiSupervisedSVC",
     "SemiSupervisedSVCCV",
+    "load",
+    "report",
+    "save",
     "show_versions",
 ]
 

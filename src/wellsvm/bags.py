@@ -44,6 +44,8 @@ class Bags:
         Row of the caller's X that each row of ``X`` was; None where it is the same row.
     sizes : int array of shape (n_bags,)
         Instances of each bag, at least one.
+    feature_names : list of str, or None
+        Names of the columns, where X is a data frame.
 
     Notes
     -----
@@ -64,7 +66,11 @@ class Bags:
            [6., 7.]])
     """
 
+    feature_names: list[str] | None = None
+
     def __init__(self, X: Any, groups: Any) -> None:
+        columns = list(getattr(X, "columns", []))
+        self.feature_names = columns if columns and all(isinstance(name, str) for name in columns) else None
         X = _as_matrix(X, "X")
         groups = _as_groups(groups, X.shape[0])
         try:
@@ -142,6 +148,7 @@ class Bags:
         _require(bool(used), "the frame has no column left for the features")
         X = np.column_stack([_numbers(frame[c], c) for c in used])
         bags = cls(X, np.asarray(frame[bag]))
+        bags.feature_names = used if all(isinstance(name, str) for name in used) else None
         return bags, None if label is None else bags.bag_labels(np.asarray(frame[label]))
 
     # -------------------------------------------------------------- a sequence of bags
@@ -202,7 +209,9 @@ class Bags:
             X = self.X[self.offsets[chosen[0]] : self.offsets[chosen[-1] + 1]]
         else:
             X = self.X[np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])]
-        return type(self).__new__(type(self))._set(X, offsets, self.names[chosen])
+        part = type(self).__new__(type(self))._set(X, offsets, self.names[chosen])
+        part.feature_names = self.feature_names
+        return part
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError(

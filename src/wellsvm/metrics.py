@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import get_scorer
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from wellsvm.bags import Bags
 
-__all__ = ["RoiRates", "clustering_accuracy", "roi_success_rate"]
+__all__ = ["LabeledScorer", "RoiRates", "clustering_accuracy", "make_labeled_scorer", "roi_success_rate"]
 
 
 def clustering_accuracy(y_true: Any, labels: Any) -> float:
@@ -113,3 +114,77 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
     return RoiRates(
         successes / max(1, relevant), successes / max(1, predicted), 2 * successes / max(1, relevant + predicted)
     )
+
+
+# ------------------------------------------------------------------ scores of partly labeled rows
+
+
+class LabeledScorer:
+    """A scorer that leaves rows without a label out; `make_labeled_scorer` makes one.
+
+    Parameters
+    ----------
+    scorer : callable
+        What to compute on the labeled rows.
+    """
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer = scorer
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
+        """The score on the rows whose label is one of ``estimator.classes_``; ``params`` are per row."""
+        hidden = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(y), dtype=bool)
+        number = {label: k for k, label in enumerate(estimator.classes_.tolist())}
+        codes = np.array([number.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.intp)
+        rows = np.flatnonzero((codes >= 0) & ~hidden)
+        if rows.size == 0:
+            raise ValueError(
+                f"none of the {codes.size} rows to score has a label among {list(number)}; make folds with "
+                "wellsvm.model_selection.SemiSupervisedSplit, which puts labeled rows into each"
+            )
+        chosen = {name: None if value is None else _safe_indexing(value, rows) for name, value in params.items()}
+        y_true = estimator.classes_[codes[rows]]
+        return float(self.scorer(estimator, _safe_indexing(X, rows), y_true, **chosen))
+
+    def set_score_request(self, **requests: Any) -> LabeledScorer:
+        """Ask for metadata, such as ``sample_weight=True``."""
+        return LabeledScorer(self.scorer.set_score_request(**requests))
+
+    def get_metadata_routing(self) -> Any:
+        """The metadata asked for."""
+        return self.scorer.get_metadata_routing()
+
+    def __repr__(self) -> str:
+        return f"make_labeled_scorer({self.scorer!r})"
+
+
+def make_labeled_scorer(scoring: Any = "accuracy") -> LabeledScorer:
+    """Make a scorer for targets with unlabeled rows: they are left out before the score is computed.
+
+    For `GridSearchCV`, `cross_val_score` and the like, with any splitter. Labeled are the rows whose label is one of
+    the classes that the estimator was fitted on; all others, marked by NaN, None, -1 or what else, are left out.
+
+    Parameters
+    ----------
+    scoring : str or callable, default="accuracy"
+        A scorer's name, or a scorer ``(estimator, X, y) -> float``.
+
+    Returns
+    -------
+    LabeledScorer
+        The scorer.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV, KFold
+    >>> from wellsvm import SemiSupervisedSVC
+    >>> from wellsvm.datasets import make_two_moons
+    >>> from wellsvm.metrics import make_labeled_scorer
+    >>> moons = make_two_moons(n_samples=100, n_labeled=40, random_state=0)
+    >>> search = GridSearchCV(
+    ...     SemiSupervisedSVC(kernel="rbf", unlabeled=-1), {"C": [1, 10]}, scoring=make_labeled_scorer(), cv=KFold(3)
+    ... )
+    >>> bool(search.fit(moons.X, moons.y_partial).best_score_ > 0.5)
+    True
+    """
+    return LabeledScorer(get_scorer(scoring))

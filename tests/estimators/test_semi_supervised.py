@@ -162,7 +162,8 @@ def test_precomputed_callable_and_named_kernel_are_one_model():
     named = fit(X, y, kernel="rbf", gamma=0.2)
     called = fit(X, y, kernel=gaussian)
     given = fit(K, y, kernel="precomputed")
-    np.testing.assert_allclose(called.decision_function(X), named.decision_function(X), rtol=1e-5)  # K is kept in float32
+    # a named kernel's matrix is kept in float32
+    np.testing.assert_allclose(called.decision_function(X), named.decision_function(X), rtol=1e-5)
     np.testing.assert_allclose(given.decision_function(K), called.decision_function(X), rtol=1e-9)
 
 

@@ -320,16 +320,19 @@ def test_a_kernel_matrix_made_in_blocks_is_the_whole_one(monkeypatch, name, make
 # Newton's method
 
 
+@pytest.mark.parametrize("start", [0.0, 100.0])  # 100: no row has slack
 @pytest.mark.parametrize("rows", ["examples", "bags", "bags-of-two"])
-def test_newton_solves_the_svm_of_squared_hinge_loss(monkeypatch, rows):
+def test_newton_solves_the_svm_of_squared_hinge_loss(monkeypatch, rows, start):
     monkeypatch.setattr(gram, "NEWTON_COST", 0.0)  # take over at once
     rng = np.random.default_rng(3)
     X, label_set = 3 * rng.standard_normal((N, 3)), make_label_set(rows)
     losses, K, mu = make_losses("squared_hinge", label_set.n_rows), X @ X.T + 1.0, np.array([0.6, 0.3, 0.1])
-    descent = GramGeometry(X @ X.T, bias=1.0).descent(label_set, losses)
+    used = np.flatnonzero(losses.cap > 0)
+    descent = GramGeometry(X @ X.T, bias=1.0).descent(label_set, losses, np.where(losses.cap > 0, start, 0.0))
     for _ in range(3):
         descent.add(descent.candidate(label_set.initial(rng)))
-    used = np.flatnonzero(losses.cap > 0)
+    if start:
+        monkeypatch.setattr(gram, "EPOCHS_PER_MU", 0)
     sweep = descent.descend(mu, used, rng, goal=0.0)
     # KKT: alpha = slack / ridge, by dense formulas
     alpha = descent.alpha

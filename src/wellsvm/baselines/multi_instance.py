@@ -17,14 +17,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray, Matrix
+from wellsvm._typing import BoolArray, FloatArray, LabelArray
+from wellsvm._warnings import callers_level
 from wellsvm.engine.refine import alternate
 from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.estimators._bags import AnyGeometry, BagClassifier
-from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.estimators._bags import BagClassifier
+from wellsvm.estimators._means import OnMeans, average
 from wellsvm.labels import BalancedLabels, KeyInstances
 
 __all__ = ["MISVM", "MIKernelSVC", "miSVM"]
@@ -93,7 +93,7 @@ class BagBaseline(BagClassifier):
             f"{type(self).__name__}: {what} still change after max_iter={self.max_iter} SVMs; the last one is kept. "
             "Such alternations can run in circles; try another C or width.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=callers_level(),
         )
 
 
@@ -103,12 +103,12 @@ class MISVM(BagBaseline):
     Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
     """
 
-    def _fit_two_class(self, bags, geometry, positive, rng, title):
+    def _fit_two_class(self, bags, geometry, positive, rng, task):
         labels = KeyInstances(bags.offsets, positive)
-        mean = averaging(labels.row_of)
-        start = self._plain_svm(average(geometry, bags.X, mean), labels.positive_rows, rng)
+        means = average(geometry, bags.X, labels.row_starts)
+        start = OnMeans(self._plain_svm(means, labels.positive_rows, rng), labels.row_starts)
         solve = partial(fit_svm, geometry, labels, self._losses(labels.positive_rows), tol=self.tol, rng=rng)
-        svm = alternate(solve, labels, scores_of_instances(geometry, start, mean), max_rounds=self.max_iter)
+        svm = alternate(solve, labels, start.scores(geometry), max_rounds=self.max_iter)
         if not np.array_equal(labels.linear_oracle(svm.scores()), svm.y):
             self._warn_not_settled("witnesses")
         return TwoClassFit((svm.descent, svm.master.mu), svm.y)
@@ -120,7 +120,7 @@ class miSVM(BagBaseline):
     Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
     """
 
-    def _fit_two_class(self, bags, geometry, positive, rng, title):
+    def _fit_two_class(self, bags, geometry, positive, rng, task):
         best = KeyInstances(bags.offsets, positive)
         in_positive = positive[bags.bag_of]
         labeled = in_positive
@@ -144,56 +144,10 @@ class MIKernelSVC(BagBaseline):
     Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
     """
 
-    def _fit_two_class(self, bags, geometry, positive, rng, title):
-        mean = averaging(bags.bag_of)
-        svm = self._plain_svm(average(geometry, bags.X, mean), positive, rng)
-        keys = KeyInstances(bags.offsets, positive).linear_oracle(scores_of_instances(geometry, svm, mean))
-        return TwoClassFit((SpreadOverBags(svm.descent, mean), svm.master.mu), keys)
+    def _fit_two_class(self, bags, geometry, positive, rng, task):
+        function = OnMeans(self._plain_svm(average(geometry, bags.X, bags.offsets), positive, rng), bags.offsets)
+        keys = KeyInstances(bags.offsets, positive).linear_oracle(function.scores(geometry))
+        return TwoClassFit((function, function.svm.master.mu), keys)
 
     def _bag_values(self, values, bags):
         return np.add.reduceat(values, bags.offsets[:-1], axis=0) / bags.sizes[:, None]
-
-
-# ------------------------------------------------------------------ means of rows
-
-
-def averaging(row_of: IntArray) -> sparse.csr_matrix:
-    """The matrix that takes instances to the means of their rows."""
-    sizes = np.bincount(row_of)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    return sparse.csr_matrix((1.0 / sizes[row_of], np.arange(row_of.size), starts))
-
-
-def average(geometry: AnyGeometry, X: Matrix, mean: sparse.csr_matrix) -> AnyGeometry:
-    """The geometry of the means: of the rows of X, or in the feature space of the kernel."""
-    if isinstance(geometry, LinearGeometry):
-        return LinearGeometry(mean @ X, geometry.bias)
-    return GramGeometry(np.ascontiguousarray(mean @ (mean @ geometry.K).T), geometry.bias)
-
-
-def scores_of_instances(geometry: AnyGeometry, svm: LabeledSVM, mean: sparse.csr_matrix) -> FloatArray:
-    """f of every instance for an SVM on means."""
-    f = SpreadOverBags(svm.descent, mean)
-    if isinstance(geometry, LinearGeometry):
-        return geometry.project(f.weights(svm.master.mu)[:, None])[:, 0]
-    return geometry.matmat(f.dual_coef(svm.master.mu)[:, None])[:, 0]
-
-
-class SpreadOverBags(NamedTuple):
-    """A descent on means, seen as a function of instances."""
-
-    descent: Any
-    mean: sparse.csr_matrix
-
-    @property
-    def geometry(self) -> Any:
-        """Of the means; the bias is the same."""
-        return self.descent.geometry
-
-    def weights(self, mu: FloatArray) -> FloatArray:
-        """Weights of the features: the same for a mean as for an instance."""
-        return np.asarray(self.descent.weights(mu))
-
-    def dual_coef(self, mu: FloatArray) -> FloatArray:
-        """Coefficients of the instances: each has its share of its bag's."""
-        return np.asarray(self.mean.T @ self.descent.dual_coef(mu))

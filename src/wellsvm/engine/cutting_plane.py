@@ -71,7 +71,7 @@ def cutting_plane(
         history.add(record)
         if status is None and len(history) >= max_iter:
             status = Status.MAX_ITER
-        if callback is not None and callback(record):
+        if callback is not None and callback(record) and status is None:
             status = Status.STOPPED
         if status is not None:
             return Result(descent, master.mu, master.upper, master.gap, record.violation, history, status, tol)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray, LabelArray
+from wellsvm._warnings import callers_level
 from wellsvm.geometry.base import Descent
 
 __all__ = ["History", "Record", "Result", "Status"]
@@ -80,6 +81,7 @@ class History(list[Record]):
             logger.info(
                 "%11d  %12.6g  %12.3g  %12.3g  %7d  %8.2f",
                 record.labelings, record.objective, record.gap, record.violation, record.epochs, record.seconds,
+                extra={"progress": record, "title": self.title},  # for handlers that draw instead of print
             )  # fmt: skip
 
 
@@ -144,6 +146,6 @@ class Result:
                 f"relative gap {self.gap / scale:.2g} and relative violation {max(self.violation, 0) / scale:.2g}, "
                 f"wanted {self.tol:.2g}. Try a larger max_iter or tol, a smaller C or C_unlabeled, or scaled features.",
                 ConvergenceWarning,
-                stacklevel=6,
+                stacklevel=callers_level(),
             )
         return self

@@ -9,12 +9,17 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm.bags import Bags, as_bags
+from wellsvm.estimators._callbacks import CallbackSupportMixin, Task, with_callbacks
 from wellsvm.estimators._common import KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
+from wellsvm.estimators._feature_names import validate_named
 from wellsvm.estimators._parameters import choice, flag, number, whole_number
 from wellsvm.estimators._threads import run
 from wellsvm.geometry import GramGeometry, LinearGeometry
@@ -30,12 +35,18 @@ LOSSES = ("auto", "hinge", "squared_hinge")
 TRAINING_ROWS = ("key_instances_", "labelings_")
 
 
-class BagClassifier(ClassifierMixin, KernelModel):
+class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """A classifier of bags by a function of instances; subclasses add parameters and `_fit_two_class`."""
+
+    # scikit-learn would take the first argument, which is not called X, for metadata beside the data.
+    __metadata_request__fit = {"bags": UNUSED}
+    __metadata_request__predict = {"bags": UNUSED}
+    __metadata_request__decision_function = {"bags": UNUSED}
+    __metadata_request__score = {"bags": UNUSED}
 
     @abstractmethod
     def _fit_two_class(
-        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, title: str
+        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, task: Task
     ) -> Any:
         """Fit one class against the rest; has ``predictor`` (descent, mu) and ``y``, +1 for the key instances."""
 
@@ -64,18 +75,19 @@ class BagClassifier(ClassifierMixin, KernelModel):
             kernel = make_kernel(self, bags.X)
             return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept))
 
+    @with_callbacks
     def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, geometry: AnyGeometry) -> Self:
         """Fit checked bags on a geometry at hand, which fits of other parameters may share."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        tasks = [
-            partial(
-                self._fit_two_class, bags, geometry, codes == k, np.random.default_rng([seed, k]),
-                "" if len(self.classes_) == 2 else f"class {self.classes_.tolist()[k]!r} against the rest",
-            )
-            for k in wanted
-        ]  # fmt: skip
-        fits = run(tasks, getattr(self, "n_jobs", None))
+        task = Task.fit(self, bags, self.classes_[codes], parts=len(wanted), max_iter=self.max_iter)
+
+        def fit_class(k: int) -> Any:
+            title = f"class {self.classes_.tolist()[k]!r} against the rest"
+            with task.part(k, title, max_iter=self.max_iter) as part:
+                return self._fit_two_class(bags, geometry, codes == k, np.random.default_rng([seed, k]), part)
+
+        fits = run([partial(fit_class, k) for k in wanted], getattr(self, "n_jobs", None))
         self._store_functions(bags.X, kernel, [fit.predictor for fit in fits])
         if bags.order is not None and kernel.name != "linear":
             self._sort_support(bags.order[self.support_])
@@ -84,6 +96,7 @@ class BagClassifier(ClassifierMixin, KernelModel):
             keys[codes == k] = _indices_inside(bags, fit.y, self._n_keys())[codes == k]
         self.key_instances_ = keys[:, 0] if self._n_keys() == 1 else keys
         self._store_fits(bags, fits)
+        task.end(fitted=True)
         return self
 
     def _n_keys(self) -> int:
@@ -122,16 +135,7 @@ class BagClassifier(ClassifierMixin, KernelModel):
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         flat = groups is not None
         bags = self._checked(as_bags(bags, groups), reset=True)
-        y = np.asarray(y)
-        if y.ndim != 1:
-            raise ValueError(f"y has shape {y.shape}; expected one label per bag")
-        if len(y) == bags.n_instances and (flat or len(y) != len(bags)):
-            y = bags.bag_labels(y)
-        if len(y) != len(bags):
-            raise ValueError(
-                f"y has {len(y)} labels for {len(bags)} bags of {bags.n_instances} instances; give one per bag, or one "
-                "per instance"
-            )
+        y = _per_bag(bags, y, flat)
         missing = [i for i, label in enumerate(y) if label is None or label != label]
         if missing:
             raise ValueError(f"bag {bags.name(missing[0])} has no label; leave bags without label out")
@@ -155,7 +159,8 @@ class BagClassifier(ClassifierMixin, KernelModel):
         return bags, order[np.searchsorted(classes[order], y)]
 
     def _checked(self, bags: Bags, *, reset: bool) -> Bags:
-        X = check_matrix(self, bags.X, reset=reset, name="bags", row_name=_row_names(bags))
+        validate = partial(validate_named, names=bags.feature_names)
+        X = check_matrix(self, bags.X, reset=reset, name="bags", row_name=_row_names(bags), validate=validate)
         if self.kernel == "precomputed" and reset and bags.order is not None and X.shape[0] == X.shape[1]:
             X = X[:, bags.order]  # features are instances here, in the caller's order
         return bags if X is bags.X else bags.with_instances(X)
@@ -176,10 +181,10 @@ class BagClassifier(ClassifierMixin, KernelModel):
         -------
         array of shape (n_instances,), or (n_instances, n_classes) for more than two classes
         """
-        if groups is None and getattr(bags, "ndim", None) == 2:
+        if groups is None and (getattr(bags, "ndim", None) == 2 or hasattr(bags, "columns")):
             return self._columns(self._functions(bags))
         bags = as_bags(bags, groups)
-        return self._columns(bags.restore(self._functions(bags.X, _row_names(bags))))
+        return self._columns(bags.restore(self._instance_values(bags)))
 
     def decision_function(self, bags, groups=None):
         """Value of every bag: the largest f among its instances.
@@ -196,8 +201,13 @@ class BagClassifier(ClassifierMixin, KernelModel):
         array of shape (n_bags,), or (n_bags, n_classes) for more than two classes
         """
         bags = as_bags(bags, groups)
-        values = self._bag_values(self._functions(bags.X, _row_names(bags)), bags)
+        values = self._bag_values(self._instance_values(bags), bags)
         return self._columns(values)
+
+    def _instance_values(self, bags: Bags) -> FloatArray:
+        """Values of all stored functions, in the order of ``bags.X``."""
+        check_is_fitted(self)
+        return self._evaluate(self._checked(bags, reset=False).X)
 
     def _bag_values(self, values: FloatArray, bags: Bags) -> FloatArray:
         return np.maximum.reduceat(values, bags.offsets[:-1], axis=0)
@@ -217,8 +227,24 @@ class BagClassifier(ClassifierMixin, KernelModel):
             As in `decision_function`.
         """
         bags = as_bags(bags, groups)
-        values = self._bag_values(self._functions(bags.X, _row_names(bags)), bags)
+        values = self._bag_values(self._instance_values(bags), bags)
         return self.classes_[self._codes(values)]
+
+    def score(self, bags, y, sample_weight=None, groups=None):
+        """Share of the bags whose class is predicted.
+
+        Parameters
+        ----------
+        bags, groups :
+            As in `decision_function`.
+        y : array of shape (n_bags,) or (n_instances,)
+            Labels, as in `fit`.
+        sample_weight : array of shape (n_bags,) or (n_instances,), optional
+            Weight of every bag, as labels are given.
+        """
+        flat, bags = groups is not None, as_bags(bags, groups)
+        weight = None if sample_weight is None else _per_bag(bags, sample_weight, flat, "sample_weight", "weight")
+        return accuracy_score(_per_bag(bags, y, flat), self.predict(bags), sample_weight=weight)
 
     def predict_instances(self, bags, groups=None):
         """Class of every instance taken as a bag of its own, in the caller's flat order.
@@ -250,7 +276,7 @@ class BagClassifier(ClassifierMixin, KernelModel):
         """
         k = whole_number("k", k, low=1)
         bags = as_bags(bags, groups)
-        values = self._functions(bags.X, _row_names(bags))
+        values = self._instance_values(bags)
         codes = self._codes(self._bag_values(values, bags))
         column = np.zeros_like(codes) if len(self.classes_) == 2 else codes
         found = first_of_largest(values[np.arange(len(values)), column[bags.bag_of]], bags, k)
@@ -267,6 +293,21 @@ class BagClassifier(ClassifierMixin, KernelModel):
         tags.input_tags.sparse = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "label") -> np.ndarray:
+    """One value per bag, from one per bag or one per instance; where both fit, ``flat`` decides for instances."""
+    values = np.asarray(values)
+    if values.ndim != 1:
+        raise ValueError(f"{name} has shape {values.shape}; expected one {what} per bag")
+    if len(values) == bags.n_instances and (flat or len(values) != len(bags)):
+        return bags.bag_labels(values)
+    if len(values) != len(bags):
+        raise ValueError(
+            f"{name} has {len(values)} {what}s for {len(bags)} bags of {bags.n_instances} instances; give one per bag, "
+            "or one per instance"
+        )
+    return values
 
 
 def _row_names(bags: Bags) -> Callable[[int], str]:

@@ -27,10 +27,16 @@ BIAS = 1.0
 
 
 def check_matrix(
-    estimator: BaseEstimator, X: Any, *, reset: bool, name: str = "X", row_name: Callable[[int], str] = "row {}".format
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    name: str = "X",
+    row_name: Callable[[int], str] = "row {}".format,
+    validate: Callable[..., Matrix] = validate_data,
 ) -> Matrix:
     """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors."""
-    X = validate_data(
+    X = validate(
         estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
         accept_large_sparse=True, ensure_all_finite=False,
     )  # fmt: skip
@@ -174,10 +180,13 @@ class KernelModel(BaseEstimator):
         self.n_iter_ = max((len(r.history) for r in results), default=1)
         self.status_ = per_fit([str(r.status) for r in results])
 
-    def _functions(self, X: Any, row_name: Callable[[int], str] = "row {}".format) -> FloatArray:
+    def _functions(self, X: Any) -> FloatArray:
         """Values of all stored functions, of shape (n_samples, n_functions)."""
         check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, row_name=row_name)
+        return self._evaluate(check_matrix(self, X, reset=False))
+
+    def _evaluate(self, X: Matrix) -> FloatArray:
+        """As `_functions`, of rows that are checked."""
         if self._kernel.name == "linear":
             W = np.vstack([self.coef_.T, np.zeros(self.coef_.shape[0])])
             return _linear_values(X, np.ascontiguousarray(W)) + self.intercept_

@@ -12,6 +12,8 @@ from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm._warnings import callers_level
+from wellsvm.estimators._callbacks import CallbackSupportMixin
 from wellsvm.estimators._common import KernelModel, check_matrix
 from wellsvm.estimators._parameters import choice, number
 from wellsvm.estimators._two_class import BinaryFit, Problem, Settings, settings_of
@@ -25,7 +27,7 @@ INITS = ("refined", "svm", "alignment")
 TRAINING_ROWS = ("transduction_", "labelings_", "_fits")
 
 
-class SemiSupervisedBase(ClassifierMixin, KernelModel):
+class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """Common part of SemiSupervisedSVC and SemiSupervisedSVCCV; they add parameters and `fit`."""
 
     def _settings(self) -> Settings:
@@ -44,7 +46,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
                 f"{type(self).__name__}: no row of y is unlabeled, so this is a plain supervised SVM; "
                 "mark unlabeled rows with NaN, None or the value given as unlabeled=...",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=callers_level(),
             )
         return X, partial
 
@@ -90,7 +92,7 @@ class SemiSupervisedBase(ClassifierMixin, KernelModel):
             y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
             y_known[~partial.labeled] = 0
             bounds = positive_bounds(_check_balance(balance), y_known[counted])
-            title = "" if len(wanted) == 1 else f"class {classes[k]!r} against the rest"
+            title = "" if len(wanted) == 1 else f"class {classes.tolist()[k]!r} against the rest"
             problems.append(Problem(BalancedLabels(y_known, *bounds), title, self._first_labels(partial, k)))
         if held_out is None:
             self._check_first_labels(problems)

@@ -16,6 +16,7 @@ from wellsvm.engine.refine import alternate
 from wellsvm.engine.report import History, Result
 from wellsvm.engine.separation import ORACLES
 from wellsvm.engine.svm import LabeledSVM, fit_svm
+from wellsvm.estimators._callbacks import Task
 from wellsvm.estimators._parameters import choice, flag, number, whole_number
 from wellsvm.estimators._threads import run
 from wellsvm.geometry.base import Geometry, Losses
@@ -96,6 +97,7 @@ def fit_path(
     seed: int,
     n_jobs: int | None = None,
     warm: list[BinaryFit] | None = None,
+    task: Task | None = None,
 ) -> Iterator[list[BinaryFit]]:
     """Fit all problems for each vector of prices in turn, every fit starting from the one before.
 
@@ -111,6 +113,8 @@ def fit_path(
         With the number of the problem it fixes every random choice, whatever ``n_jobs`` is.
     warm : list of BinaryFit, optional
         Fits of the same problems to start from; of other problems: not used.
+    task : Task, optional
+        Tells callbacks of every label vector; made for ``len(prices) * len(problems)`` parts.
 
     Yields
     ------
@@ -121,10 +125,16 @@ def fit_path(
     last: Sequence[BinaryFit | None] = warm or []
     if [fit.y.size for fit in warm or []] != [problem.labels.n_rows for problem in problems]:
         last = [None] * len(problems)
-    for C in prices:
+    task = task or Task()
+
+    def fit(number: int, problem: Problem, *how: Any) -> BinaryFit:
+        with task.part(number, problem.title or "fit", max_iter=settings.max_iter) as part:
+            return fit_binary(geometry, problem, *how, task=part)
+
+    for i, C in enumerate(prices):
         tasks = [
-            partial(fit_binary, geometry, problem, C, settings, rng, before)
-            for problem, rng, before in zip(problems, generators, last)
+            partial(fit, i * len(problems) + k, problem, C, settings, rng, before)
+            for k, (problem, rng, before) in enumerate(zip(problems, generators, last))
         ]
         fits = run(tasks, n_jobs)
         yield fits
@@ -138,6 +148,8 @@ def fit_binary(
     settings: Settings,
     rng: np.random.Generator,
     warm: BinaryFit | None = None,
+    *,
+    task: Task,
 ) -> BinaryFit:
     """Fit one two-class problem; the label vectors and dual variables of ``warm`` are further starts."""
     labels = problem.labels
@@ -167,6 +179,7 @@ def fit_binary(
         max_iter=settings.max_iter,
         rng=rng,
         history=History(settings.verbose, problem.title),
+        callback=task.label_vector,
     )
     if not settings.refine:
         return BinaryFit(result, None, labels.linear_oracle(result.scores()))

@@ -15,6 +15,7 @@ from wellsvm.engine.refine import alternate
 from wellsvm.engine.report import History, Result
 from wellsvm.engine.separation import ORACLES, Oracle
 from wellsvm.engine.svm import LabeledSVM, fit_svm
+from wellsvm.estimators._callbacks import Task
 from wellsvm.estimators._two_class import Settings
 from wellsvm.geometry.base import Candidate, Descent, Geometry, Losses
 from wellsvm.labels.clusters import ClusterLabels
@@ -67,13 +68,14 @@ def fit_two_clusters(
     *,
     first: LabelArray | None = None,
     precision: str = "d",
-    title: str = "",
+    task: Task | None = None,
 ) -> TwoClusters:
     """Cluster the rows of ``geometry`` in two, from the labels ``first`` if they are given.
 
     Else from halves: among them alignment does not see the mean of the rows, which would else draw all rows into one
     cluster; and from what they become within the balance. ``precision`` is the character of the rows' dtype.
     """
+    task = task or Task()
     if first is not None:
         starts = [first]
     else:
@@ -88,7 +90,8 @@ def fit_two_clusters(
         tol=settings.tol,
         max_iter=settings.max_iter,
         rng=rng,
-        history=History(settings.verbose, title),
+        history=History(settings.verbose, task.title),
+        callback=task.label_vector,
     )
     scores, objective, refined = result.scores(), result.objective, None
     if settings.refine:

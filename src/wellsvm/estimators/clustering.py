@@ -14,7 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
+from wellsvm._warnings import callers_level
 from wellsvm.engine.alignment import climb_alignment
+from wellsvm.estimators._callbacks import CallbackSupportMixin, Task, with_callbacks
 from wellsvm.estimators._common import BIAS, KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
 from wellsvm.estimators._parameters import number, whole_number
 from wellsvm.estimators._threads import run
@@ -63,7 +65,7 @@ class _Leaf(NamedTuple):
         return -np.inf if self.split is None else self.split.fit.gain
 
 
-class MaxMarginClustering(ClusterMixin, KernelModel):
+class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     """Clusters with a large margin between them, and a rule for rows never seen.
 
     Of all ways to label the rows by two clusters of about the same size it looks for those that an SVM separates with a
@@ -214,6 +216,7 @@ class MaxMarginClustering(ClusterMixin, KernelModel):
         with all_or_nothing(self):
             return self._fit(X)
 
+    @with_callbacks
     def _fit(self, X):
         settings = settings_of(self)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
@@ -226,13 +229,16 @@ class MaxMarginClustering(ClusterMixin, KernelModel):
                 "lower n_clusters"
             )
         kernel = make_kernel(self, X)
-        splits, children, labels = self._grow(X, kernel, settings, n_clusters)
+        n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
+        task = Task.fit(self, X, parts=n_divisions, max_iter=settings.max_iter)
+        splits, children, labels = self._grow(X, kernel, settings, n_clusters, task)
         self.children_, self.labels_ = children, labels
         self._store_splits(X, kernel, splits)
+        task.end(fitted=True)
         return self
 
     def _grow(
-        self, X: Matrix, kernel: Kernel, settings: Settings, n_clusters: int
+        self, X: Matrix, kernel: Kernel, settings: Settings, n_clusters: int, task: Task
     ) -> tuple[list[_Split], IntArray, IntArray]:
         """Divide until there are ``n_clusters``: the divisions made, where they lead, and the labels."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -245,11 +251,12 @@ class MaxMarginClustering(ClusterMixin, KernelModel):
             geometry, mean = self._part(X, whole, rows)
             rng = np.random.default_rng([seed, number_of_fit])
             first = self._start_of_linear_rows(X, geometry, rows, rng)
-            fit = fit_two_clusters(
-                geometry, ClusterLabels.of_share(rows.size, float(self.balance)), float(self.C), settings, self.n_init,
-                rng, first=first, precision=X.dtype.char,
-                title="" if n_clusters == 2 else f"{rows.size} rows in two",
-            )  # fmt: skip
+            labels = ClusterLabels.of_share(rows.size, float(self.balance))
+            with task.part(number_of_fit, f"{rows.size} rows in two", max_iter=settings.max_iter) as part:
+                fit = fit_two_clusters(
+                    geometry, labels, float(self.C), settings, self.n_init, rng,
+                    first=first, precision=X.dtype.char, task=part,
+                )  # fmt: skip
             return _Split(rows, fit, mean)
 
         every = np.arange(X.shape[0])
@@ -311,7 +318,7 @@ class MaxMarginClustering(ClusterMixin, KernelModel):
                 f"{type(self).__name__}: rows of equal decision value were divided by their index to keep the balance; "
                 "predict puts them into one cluster. Raise balance, or drop duplicate rows or constant features.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=callers_level(),
             )
         signs = np.array([split.sign for split in splits])
         self.threshold_ = signs * np.array([fit.threshold for fit in fits])

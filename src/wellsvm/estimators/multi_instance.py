@@ -14,6 +14,8 @@ from wellsvm.engine.report import History
 from wellsvm.engine.separation import ORACLES
 from wellsvm.engine.svm import fit_svm
 from wellsvm.estimators._bags import AnyGeometry, BagClassifier
+from wellsvm.estimators._callbacks import Task
+from wellsvm.estimators._means import OnMeans, average
 from wellsvm.estimators._parameters import choice, flag, whole_number
 from wellsvm.estimators._two_class import BinaryFit
 from wellsvm.labels import BalancedLabels, KeyInstances
@@ -105,8 +107,10 @@ class MultiInstanceSVC(BagClassifier):
     Notes
     -----
     The first choice is made by a supervised SVM on single instances, each with the label of its bag: the instance of
-    largest value in every positive bag. A pickle holds what predicts: ``key_instances_`` and ``labelings_``, which
-    describe the training bags, are left out of it.
+    largest value in every positive bag. With ``refine`` there is a second one: the best that relabelling reaches from
+    there, or from an SVM on the means of the positive bags (which takes the memory of the instances, or of the kernel
+    matrix, once more). A pickle holds what predicts: ``key_instances_`` and ``labelings_``, which describe the training
+    bags, are left out of it.
 
     Examples
     --------
@@ -170,30 +174,42 @@ class MultiInstanceSVC(BagClassifier):
         return int(self.n_key_instances)
 
     def _fit_two_class(
-        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, title: str
+        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, task: Task
     ) -> BinaryFit:
         labels = KeyInstances(bags.offsets, positive, self._n_keys())
         losses = self._losses(labels.positive_rows)
         solve = partial(fit_svm, geometry, labels, losses, tol=self.tol, rng=rng)
+        rough = min(0.1, START_TOL * self.tol)
 
         in_positive = positive[bags.bag_of]
-        y = np.where(in_positive, 1, -1).astype(np.int8)
-        single = fit_svm(
-            geometry, BalancedLabels(y, 0), self._losses(in_positive), y, tol=min(0.1, START_TOL * self.tol), rng=rng
-        )
-        scores = single.scores()
-        first = labels.linear_oracle(scores)
+        y = np.where(in_positive, 1, -1).astype(np.int8)  # the label of its bag for every instance
+        single = fit_svm(geometry, BalancedLabels(y, 0), self._losses(in_positive), y, tol=rough, rng=rng)
+        first = labels.linear_oracle(single.scores())
         alpha = labels.gather(single.alpha, np.abs(first))  # the key instances' dual variables for their bags
+        start = [first]
+        if self.refine:
+            by_mean = self._svm_on_means(bags, geometry, labels, rough, rng)
+            searches = [(single.scores(), alpha), (by_mean.scores(geometry), by_mean.svm.alpha)]
+            best = min((alternate(solve, labels, *search) for search in searches), key=lambda svm: svm.objective)
+            start, alpha = [first, best.y] if np.any(first != best.y) else [first], best.alpha
         result = cutting_plane(
-            geometry.descent(labels, losses, alpha), [first], oracle=ORACLES[self.oracle], tol=self.tol,
-            max_iter=self.max_iter, rng=rng, history=History(self.verbose, title),
+            geometry.descent(labels, losses, alpha), start, oracle=ORACLES[self.oracle], tol=self.tol,
+            max_iter=self.max_iter, rng=rng, history=History(self.verbose, task.title),
+            callback=task.label_vector,
         )  # fmt: skip
         if not self.refine:
             return BinaryFit(result, None, labels.linear_oracle(result.scores()))
-        from_single = alternate(solve, labels, scores, alpha)
         from_relaxation = alternate(solve, labels, result.scores(), result.descent.alpha)
-        refined = min(from_single, from_relaxation, key=lambda svm: svm.objective)
+        refined = min(best, from_relaxation, key=lambda svm: svm.objective)
         return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
+
+    def _svm_on_means(
+        self, bags: Bags, geometry: AnyGeometry, labels: KeyInstances, tol: float, rng: np.random.Generator
+    ) -> OnMeans:
+        """The SVM on the means of positive bags and the instances of negative ones."""
+        y = np.where(labels.positive_rows, 1, -1).astype(np.int8)
+        means, losses = average(geometry, bags.X, labels.row_starts), self._losses(labels.positive_rows)
+        return OnMeans(fit_svm(means, BalancedLabels(y, 0), losses, y, tol=tol, rng=rng), labels.row_starts)
 
     def _store_fits(self, bags: Bags, fits: list[BinaryFit]) -> None:
         self._store_report(fits, [np.stack([bags.restore(y) for y in fit.result.labels]) for fit in fits])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
+from wellsvm.estimators._callbacks import Task, with_callbacks
 from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
 from wellsvm.estimators._parameters import number
 from wellsvm.estimators._semi_supervised import SemiSupervisedBase
@@ -101,6 +102,13 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     A pickle holds what predicts, not what describes the training rows: ``transduction_`` and ``labelings_`` are left
     out of it.
 
+    Searches over unlabeled rows need folds or scores that know of them: `wellsvm.model_selection.SemiSupervisedSplit`,
+    `wellsvm.metrics.make_labeled_scorer`. For probabilities keep some labeled rows aside and calibrate on them:
+    ``CalibratedClassifierCV(FrozenEstimator(model)).fit(X_aside, y_aside)``.
+
+    With scikit-learn 1.9 or newer ``set_callbacks(ProgressBar())`` shows every label vector with its gap. A callback
+    that returns True at the end of a label vector's task ends the cutting plane (``status_`` "stopped by callback").
+
     Examples
     --------
     >>> from wellsvm import SemiSupervisedSVC
@@ -174,6 +182,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         with all_or_nothing(self):
             return self._fit(X, y, sample_weight)
 
+    @with_callbacks
     def _fit(self, X, y, sample_weight):
         settings = self._settings()
         X, partial = self._validate(X, y)
@@ -183,7 +192,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         problems = self._problems(partial)
         warm = getattr(self, "_fits", None) if self.warm_start else None
-        (fits,) = fit_path(geometry, problems, [C], settings, seed=seed, n_jobs=self.n_jobs, warm=warm)
+        task = Task.fit(self, X, y, parts=len(problems), max_iter=settings.max_iter)
+        (fits,) = fit_path(geometry, problems, [C], settings, seed=seed, n_jobs=self.n_jobs, warm=warm, task=task)
         self._store(X, kernel, partial, fits)
         self._fits = fits if self.warm_start else None
+        task.end(fitted=True)
         return self

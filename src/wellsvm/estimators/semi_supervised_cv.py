@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm.estimators._callbacks import Task, with_callbacks
 from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
 from wellsvm.estimators._parameters import number
 from wellsvm.estimators._semi_supervised import SemiSupervisedBase
@@ -144,6 +145,7 @@ max_iter, random_state, n_jobs, verbose
         with all_or_nothing(self):
             return self._fit(X, y, sample_weight)
 
+    @with_callbacks
     def _fit(self, X, y, sample_weight):
         settings = self._settings()
         scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
@@ -157,19 +159,24 @@ max_iter, random_state, n_jobs, verbose
             raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
         roughly = replace(settings, verbose=0, tol=FOLD_TOL * settings.tol)
 
-        def fold_scores(geometry: Geometry, train: IntArray, test: IntArray) -> list[float]:
+        n_searched = len(kernels) * len(folds)
+        task = Task.fit(self, X, y, parts=n_searched + 1)
+
+        def fold_scores(geometry: Geometry, number: int) -> list[float]:
             """Score along the grid. Rows not in ``train`` are held out: same geometry, price 0."""
+            train, test = folds[number % len(folds)]
             held_out = np.ones(partial.codes.size, dtype=bool)
             held_out[train] = False
             prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
             path = fit_path(geometry, self._problems(partial, held_out), prices, roughly, seed=seed)
             y_test = partial.classes[partial.codes[test]]
-            return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
+            with task.part(number, "fold"):
+                return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
         scores = []
-        for kernel in kernels:
+        for k, kernel in enumerate(kernels):
             geometry = make_geometry(X, kernel, self.fit_intercept)  # once per gamma; the threads share it
-            tasks = [functools.partial(fold_scores, geometry, train, test) for train, test in folds]
+            tasks = [functools.partial(fold_scores, geometry, k * len(folds) + fold) for fold in range(len(folds))]
             scores.append(np.transpose(run(tasks, self.n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([kernel.gamma for kernel in kernels])
@@ -178,8 +185,11 @@ max_iter, random_state, n_jobs, verbose
         if best_kernel < len(kernels) - 1:
             geometry = make_geometry(X, kernels[best_kernel], self.fit_intercept)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
-        *_, fits = fit_path(geometry, problems, prices, settings, seed=seed, n_jobs=self.n_jobs)
+        n_fits = len(prices) * len(problems)
+        with task.part(n_searched, "fit on all rows", parts=n_fits, max_iter=settings.max_iter) as part:
+            *_, fits = fit_path(geometry, problems, prices, settings, seed=seed, n_jobs=self.n_jobs, task=part)
         self._store(X, kernels[best_kernel], partial, fits)
+        task.end(fitted=True)
         return self
 
     def _kernels(self, X: Matrix) -> list[Kernel]:

@@ -61,8 +61,8 @@ class GramGeometry:
 
 
 class GramDescent:
-    """The state of coordinate descent: alpha, the products ``Z[:, t] = K c_t`` at the alpha they were last asked for, and
-    what every instance adds to the margin of its row at the present alpha and the mu last descended for."""
+    """The state of coordinate descent: alpha; the products ``Z[:, t] = K c_t`` at the alpha they were last asked for;
+    what every instance adds to the margin of its row, at the present alpha and the mu last descended for."""
 
     def __init__(self, geometry: GramGeometry, label_set: LabelSet, losses: Losses, alpha: FloatArray | None) -> None:
         self.geometry, self.label_set, self.losses = geometry, label_set, losses
@@ -186,7 +186,7 @@ class GramDescent:
         Q *= signs @ signs.T
         if self.label_set.starts is not None:
             owner = self.label_set.row_of[instances]
-            first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+            first = np.flatnonzero(np.diff(owner, prepend=-1))
             Q = np.add.reduceat(np.add.reduceat(Q, first, axis=0), first, axis=1)
         return Q
 

@@ -2,10 +2,10 @@
 
     min over w of  1/2 ||w||^2 + 1/2 sum_i slack_i^2 / ridge_i,    slack_i = max(0, 1 - margin_i)
 
-is quadratic as long as the set F of rows with slack stays the same. Its minimum is then ``w = sum_i alpha_i psi(i)`` with
-``(Q_FF + ridge_F) alpha_F = 1`` and zeros elsewhere: one Cholesky solve. Each step of the method goes to the best point
-on the way there (Keerthi and DeCoste 2005; Chapelle 2007); once F stays, alpha solves the dual as well, exactly. On the
-way alpha may be negative. Coordinate descent needs thousands of epochs where C is large and the kernel wide.
+is quadratic as long as the set F of rows with slack stays the same. Its minimum is then ``w = sum_i alpha_i psi(i)``
+with ``(Q_FF + ridge_F) alpha_F = 1`` and zeros elsewhere: one Cholesky solve. Each step of the method goes to the best
+point on the way there (Keerthi and DeCoste 2005; Chapelle 2007); once F stays, alpha solves the dual as well, exactly.
+On the way alpha may be negative. Coordinate descent needs thousands of epochs where C is large and the kernel wide.
 """
 
 from __future__ import annotations

@@ -1,0 +1,101 @@
+"""`wellsvm.report`: one page about a fitted model, to read in a browser or to send to somebody."""
+
+from __future__ import annotations
+
+import os
+import platform
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from wellsvm._files import replacing
+from wellsvm._report import sections
+from wellsvm._report.page import page
+from wellsvm._runs import Run, final_estimator, has_runs, runs_of
+from wellsvm.engine.report import Status
+
+__all__ = ["report"]
+
+
+def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, title: str | None = None) -> Path:
+    """Write one HTML page about a fitted model: what it was told, how it converged, and what it decided.
+
+    The page needs nothing but itself: no network, no scripts; pictures are drawn in it and follow the reader's choice
+    of light or dark.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of this package, or a Pipeline or a search that contains one. A saved model will do; the page then lacks what
+        files leave out, the labels of the training rows.
+    path : path
+        The file, ``.html``; an existing one is replaced at once.
+    X : array, sparse matrix or bags, optional
+        Rows whose margins to show, for instance the training rows.
+    title : str, optional
+        The heading; the name of the estimator if None.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import wellsvm
+    >>> wellsvm.report(model, "model.html", X=X)  # doctest: +SKIP
+    """
+    fitted = final_estimator(model)
+    runs = runs_of(fitted) if has_runs(fitted) else []
+    heading = type(fitted).__name__ if title is None else title
+    inside = "" if fitted is model else f"Inside {type(model).__name__}. "
+    header = f"<h1>{escape(heading)}{_badge(runs)}</h1>\n<p>{escape(inside + _about(fitted))}</p>"
+    parts = [
+        sections.figures(fitted, runs),
+        sections.search(fitted),
+        sections.convergence(fitted, runs),
+        sections.label_vectors(fitted, runs),
+        sections.labels(fitted, runs),
+        sections.key_instances(fitted),
+        sections.margins(model, fitted, X),
+        sections.parameters(fitted),
+    ]
+    footer = (
+        f"wellsvm {_version('wellsvm')}, scikit-learn {_version('scikit-learn')}, Python {platform.python_version()}"
+    )
+    with replacing(path) as file:
+        file.write(page(heading, header, parts, footer).encode())
+    return Path(path)
+
+
+def _badge(runs: list[Run]) -> str:
+    if not runs:
+        return ""
+    if len(runs) == 1:
+        return sections.status_badge(runs[0].status)
+    converged = sum(Status(run.status).converged for run in runs)
+    kind = "good" if converged == len(runs) else "warn"
+    return f'<span class="badge {kind}">{converged} of {len(runs)} converged</span>'
+
+
+def _about(model: Any) -> str:
+    """One line: kernel, features, classes or clusters."""
+    facts = [f"Kernel {model.kernel if isinstance(model.kernel, str) else 'given as a function'}"]
+    if hasattr(model, "n_features_in_"):
+        facts.append(f"{model.n_features_in_} features")
+    if hasattr(model, "classes_"):
+        names = [str(name) for name in model.classes_.tolist()]
+        facts.append(f"{len(names)} classes" + (f" ({' and '.join(names)})" if len(names) == 2 else ""))
+    elif hasattr(model, "labels_"):
+        facts.append(f"{len(set(model.labels_.tolist()))} clusters")
+    if hasattr(model, "support_"):
+        facts.append(f"{len(model.support_)} support vectors")
+    return ", ".join(facts) + "."
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # a source tree that was never installed
+        return "unknown"
