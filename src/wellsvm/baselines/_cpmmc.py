@@ -1,0 +1,175 @@
+"""Cutting plane maximum margin clustering (Zhao, Wang, Zhang, SDM 2008).
+
+    minimise over w, b, xi >= 0   1/2 ||w||^2 + C xi
+    subject to   1/n sum_i c_i |f_i| >= 1/n sum_i c_i - xi     for every c in {0, 1}^n,     f_i = w'phi(x_i) + b
+                 -beta <= sum_i f_i <= beta
+
+the margin problem without labels: at the optimum xi is the mean of ``max(0, 1 - |f_i|)``. Three loops:
+
+- constrained concave-convex procedure: ``|f_i|`` is replaced by ``s_i f_i``, s the signs of the last f; the last f is
+  still feasible then, so the objective never rises; until it falls by less than a hundredth;
+- cutting plane: of the 2^n constraints a few are in use; the one violated most, ``c_i = [s_i f_i < 1]``, is added until
+  its violation is at most xi + tol;
+- what is left is a quadratic program with one dual variable per constraint, see `_quadratic`.
+
+The first two are nested as in the authors' later paper (Wang, Zhao, Zhang, "Linear time maximum margin clustering",
+IEEE Transactions on Neural Networks 2010). In the first one the cutting plane is outside: then every new constraint
+sets the signs free again, the objective jumps, and for a large C hundreds of constraints do not suffice.
+
+With the features centred ``sum_i f_i = n b``, and the balance is a bound on b alone. Their paper takes kernel principal
+components as features; here w stays a combination of rows, ``w = sum_k lambda_k 1/n sum_i c_ki s_i phi(x_i)``, which is
+the same problem and spares the eigenvectors.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from wellsvm._typing import FloatArray
+from wellsvm.baselines._clusters import Cut, TwoClusterBaseline
+from wellsvm.baselines._quadratic import solve_master
+from wellsvm.estimators._parameters import number, whole_number
+
+__all__ = ["CPMMC", "Plane", "concave_convex", "cutting_plane"]
+
+# The concave-convex procedure ends when the objective falls by less than this share of it, as in their paper.
+SLOW = 0.01
+# Constraints for one set of signs; some tens are enough.
+MOST_CONSTRAINTS = 200
+
+
+class Plane(NamedTuple):
+    """A hyperplane: coefficients of w in centred rows, b, xi, values f of the rows, ``1/2 ||w||^2 + C`` mean loss."""
+
+    coef: FloatArray
+    b: float
+    xi: float
+    f: FloatArray
+    objective: float
+
+
+class CPMMC(TwoClusterBaseline):
+    """Two clusters by a hyperplane that few rows are near to, its absolute values bounded from below.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the mean loss: of a row, C / n_samples.
+    kernel, gamma, degree, coef0 :
+        As in MaxMarginClustering.
+    balance : float, default=0.3
+        beta / n: bounds the mean of f, greater than 0. It does not bound the sizes of the clusters; one may be empty.
+    tol : float, default=1e-2
+        Violation of a constraint that is put up with.
+    n_init : int, default=5
+        Random functions to start from; the result of least objective is kept.
+    max_iter : int, default=100
+        Most steps of the concave-convex procedure.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of every training row, 0 the larger.
+    objective_ : float
+        ``1/2 ||w||^2 + C`` mean of ``max(0, 1 - |f|)``.
+    violation_ : float
+        Mean loss less xi: how far the constraints left out are violated, at most ``tol``.
+    history_ : list of float
+        The objective after every step of the concave-convex procedure.
+    n_iter_ : int
+        Steps of it.
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="linear",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        balance=0.3,
+        tol=1e-2,
+        n_init=5,
+        max_iter=100,
+        random_state=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.balance = balance
+        self.tol = tol
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _check(self, n_rows: int) -> None:
+        super()._check(n_rows)
+        number("C", self.C, low=0.0, open_low=True)
+        number("balance", self.balance, low=0.0, high=1.0, open_low=True)
+        number("tol", self.tol, low=0.0, open_low=True)
+        whole_number("n_init", self.n_init, low=1)
+        whole_number("max_iter", self.max_iter, low=1)
+
+    def _cut(self, K: FloatArray, rng: np.random.Generator) -> Cut:
+        means = K.mean(axis=1)
+        centred = K - means[:, None] - means[None, :] + means.mean()
+        runs = [
+            concave_convex(centred, start, float(self.C), float(self.balance), self.tol, self.max_iter)
+            for start in rng.standard_normal((self.n_init, means.size)) @ centred
+        ]
+        best = min(runs, key=lambda planes: planes[-1].objective)
+        plane = best[-1]
+        self.objective_, self.violation_ = plane.objective, float(_loss(np.abs(plane.f)).mean()) - plane.xi
+        self.history_, self.n_iter_ = [p.objective for p in best], len(best)
+        if self.violation_ > self.tol:
+            warnings.warn(
+                f"CPMMC: a constraint is still violated by {self.violation_:.2g} > tol={self.tol:g} after "
+                f"{MOST_CONSTRAINTS} constraints; raise tol or lower C.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        coef = plane.coef - plane.coef.mean()  # of rows that are not centred
+        return Cut(np.where(plane.f > 0, 1, -1).astype(np.int8), coef, plane.b - float(coef @ means))
+
+
+def concave_convex(K: FloatArray, f: FloatArray, C: float, balance: float, tol: float, max_iter: int) -> list[Plane]:
+    """The hyperplane of every step, from the signs of f on; K is that of centred rows. A local optimum."""
+    planes: list[Plane] = []
+    while len(planes) < max_iter:
+        plane = cutting_plane(K, np.where(f >= 0, 1.0, -1.0), C, balance, tol)
+        if planes and plane.objective >= planes[-1].objective:  # no better within the tolerance of the cutting plane
+            break
+        planes.append(plane)
+        f = plane.f
+        if len(planes) > 1 and planes[-1].objective >= (1 - SLOW) * planes[-2].objective:
+            break
+    return planes
+
+
+def cutting_plane(K: FloatArray, signs: FloatArray, C: float, balance: float, tol: float) -> Plane:
+    """The hyperplane for given signs: an SVM, its n losses in one slack variable."""
+    n = signs.size
+    violated = np.ones(n, dtype=bool)  # most at f = 0
+    chosen, signed, products = np.empty((0, n), dtype=bool), np.empty((0, n)), np.empty((n, 0))
+    while True:
+        chosen, signed = np.vstack([chosen, violated]), np.vstack([signed, violated * signs / n])
+        products = np.column_stack([products, K @ signed[-1]])
+        lam, b, xi = solve_master(signed @ products, signed.sum(axis=1), chosen.mean(axis=1), C, balance)
+        coef, w_phi = signed.T @ lam, products @ lam
+        f = w_phi + b
+        violated = signs * f < 1
+        if _loss(signs * f).mean() <= xi + tol or len(chosen) == MOST_CONSTRAINTS:
+            objective = 0.5 * float(coef @ w_phi) + C * float(_loss(np.abs(f)).mean())
+            return Plane(coef, b, xi, f, objective)
+
+
+def _loss(margins: FloatArray) -> FloatArray:
+    return np.maximum(0.0, 1.0 - margins)
