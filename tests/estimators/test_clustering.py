@@ -11,12 +11,14 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from checks import enumerate_labels, generic_master, random_kernel
 from wellsvm import MaxMarginClustering
 from wellsvm.engine.cutting_plane import cutting_plane
 from wellsvm.engine.separation import ORACLES
+from wellsvm.estimators._many_clusters import of_largest_value, relabel_together
 from wellsvm.estimators._two_class import Settings
 from wellsvm.estimators._two_clusters import choose_cut, fit_two_clusters
 from wellsvm.geometry import GramGeometry, LinearGeometry
@@ -164,7 +166,6 @@ def test_sparse_rows_give_what_dense_rows_give():
 
 
 def test_a_precomputed_kernel_gives_what_the_kernel_gives():
-    from sklearn.metrics.pairwise import rbf_kernel
 
     one = cluster(kernel="rbf", gamma=0.1)
     other = cluster(rbf_kernel(BLOBS, gamma=0.1), kernel="precomputed")
@@ -174,7 +175,7 @@ def test_a_precomputed_kernel_gives_what_the_kernel_gives():
 
 
 def test_many_sparse_rows_start_from_some_of_them(monkeypatch):
-    monkeypatch.setattr("wellsvm.estimators.clustering.SAMPLE", 50)
+    monkeypatch.setattr("wellsvm.estimators._division.SAMPLE", 50)
     assert clustering_accuracy(TRUTH, cluster(sp.csr_matrix(BLOBS - BLOBS.mean(axis=0))).labels_) == 1.0
     assert clustering_accuracy(TRUTH, cluster().labels_) == 1.0
 
@@ -388,3 +389,22 @@ def test_prediction_asks_for_a_fit_and_for_the_same_columns():
 @parametrize_with_checks([MaxMarginClustering(), MaxMarginClustering(kernel="rbf"), MaxMarginClustering(3, C=0.1)])
 def test_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+# ------------------------------------------------------------------ clusters relabelled together
+
+
+def test_relabelling_together_repairs_a_bad_division():
+    K = rbf_kernel(FOUR, gamma=0.05)
+    start = TRUTH_OF_FOUR.copy()
+    wrong = np.random.default_rng(0).permutation(len(start))[: len(start) // 4]
+    start[wrong] = (start[wrong] + 1) % 4
+    svms, labels = relabel_together(GramGeometry(K), start, 1.0, "squared_hinge", 1e-2, seed=0, n_jobs=None)
+    assert clustering_accuracy(TRUTH_OF_FOUR, labels) == 1.0 > clustering_accuracy(TRUTH_OF_FOUR, start)
+    np.testing.assert_array_equal(labels, np.argmax([svm.scores() for svm in svms], axis=0))
+
+
+def test_a_cluster_that_is_nobodys_first_choice_keeps_the_row_it_misses_least():
+    F = np.array([[3.0, 1.0, 0.0], [3.0, 2.5, 0.0], [2.0, 2.9, 2.0], [1.0, 3.0, 2.8]])
+    np.testing.assert_array_equal(of_largest_value(F), [0, 0, 1, 2])
+    np.testing.assert_array_equal(of_largest_value(np.zeros((3, 3))), [1, 2, 0])

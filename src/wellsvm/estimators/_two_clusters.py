@@ -40,18 +40,8 @@ class TwoClusters:
     ties_split: bool
     gain: float
 
-    def weights(self) -> FloatArray:
-        """Weights of f under the linear kernel, the intercept's last."""
-        descent, mu = self._predictor
-        return descent.weights(mu)
-
-    def dual_coef(self) -> FloatArray:
-        """Coefficients of the rows in f."""
-        descent, mu = self._predictor
-        return descent.dual_coef(mu)
-
     @property
-    def _predictor(self) -> tuple[Any, FloatArray]:
+    def predictor(self) -> tuple[Any, FloatArray]:
         """The descent and the weights mu that make f."""
         if self.refined is not None:
             return self.refined.descent, self.refined.master.mu

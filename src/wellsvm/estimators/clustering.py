@@ -1,68 +1,27 @@
-"""MaxMarginClustering: section 4.3 of the paper behind scikit-learn's interface, and more clusters by bisection."""
+"""MaxMarginClustering: section 4.3 of the paper behind scikit-learn's interface, and more clusters."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
+from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
-from wellsvm.engine.alignment import climb_alignment
 from wellsvm.estimators._callbacks import CallbackSupportMixin, Task, with_callbacks
 from wellsvm.estimators._common import BIAS, KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
+from wellsvm.estimators._division import Divider, Division, Tree, centred
+from wellsvm.estimators._many_clusters import relabel_together
 from wellsvm.estimators._parameters import number, whole_number
-from wellsvm.estimators._threads import run
-from wellsvm.estimators._two_class import Settings, settings_of
-from wellsvm.estimators._two_clusters import TwoClusters, fit_two_clusters, halves
+from wellsvm.estimators._two_class import settings_of
 from wellsvm.geometry import GramGeometry, LinearGeometry
 from wellsvm.geometry.kernels import Kernel
-from wellsvm.labels.clusters import ClusterLabels
 
 __all__ = ["MaxMarginClustering"]
-
-# Linear rows that the start is found on; more change nothing but its time.
-SAMPLE = 10_000
-
-
-@dataclass(frozen=True)
-class _Split:
-    """A cluster divided in two: its rows, the result, and the mean taken off them (None if none was)."""
-
-    rows: IntArray
-    fit: TwoClusters
-    mean: FloatArray | None
-
-    @property
-    def sign(self) -> int:
-        """Makes f positive on the smaller half; of equal halves, on the one without the first row."""
-        n_positive, n = int(np.count_nonzero(self.fit.y > 0)), self.fit.y.size
-        return -1 if 2 * n_positive > n or (2 * n_positive == n and self.fit.y[0] > 0) else 1
-
-    def halves(self) -> tuple[IntArray, IntArray]:
-        """Rows where f is negative, and where it is positive, after `sign`."""
-        positive = self.sign * self.fit.y > 0
-        return self.rows[~positive], self.rows[positive]
-
-
-class _Leaf(NamedTuple):
-    """A cluster: its rows, its division if it can be divided, and its place in the tree."""
-
-    rows: IntArray
-    split: _Split | None
-    place: tuple[int, int]
-
-    @property
-    def gain(self) -> float:
-        """What a division is worth."""
-        return -np.inf if self.split is None else self.split.fit.gain
 
 
 class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
@@ -70,7 +29,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
 
     Of all ways to label the rows by two clusters of about the same size it looks for those that an SVM separates with a
     large margin, combines them by a convex program, and (with ``refine``) settles on one. More clusters are made by
-    dividing again and again the cluster whose division gains the most margin.
+    dividing again and again the cluster whose division gains the most margin. Under a kernel other than the linear one
+    they are then relabelled together, each against the rest (linear functions need not separate one from all others).
 
     Parameters
     ----------
@@ -122,11 +82,12 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     coef_, intercept_ : arrays of shape (n_clusters - 1, n_features) and (n_clusters - 1,)
         Weights of every division, for the linear kernel, the threshold included; `intercept_` exists for every kernel.
     dual_coef_, support_, support_vectors_ : arrays
-        For other kernels: coefficients of shape (n_clusters - 1, n_support), rows and their indices.
-    threshold_ : array of shape (n_clusters - 1,)
+        For other kernels: coefficients, rows and their indices; one function for two clusters, else one per cluster.
+    threshold_ : array of shape (n_functions,)
         What was taken off the f of every division to keep the balance; 0 is the paper's rule, the sign of f.
-    children_ : array of shape (n_clusters - 1, 2)
-        Where rows go whose value of a division is negative, and positive: another division, or ``-1 - cluster``.
+    children_ : array of shape (n_clusters - 1, 2) or None
+        Where rows go whose value of a division is negative, and positive: another division, or ``-1 - cluster``. None
+        where the clusters were relabelled together.
     labelings_ : array of shape (n_labelings, n_samples), or a list of them
         Label vectors of the relaxation; for more clusters one array per division, 0 for rows outside.
     labeling_weights_ : array of shape (n_labelings,), or a list of them
@@ -149,7 +110,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     -----
     ``predict`` of the training rows is ``labels_``: the threshold lies between two different values of f. Only where
     the balance cannot be kept without dividing rows of equal f, equal rows for instance, ``labels_`` divides them by
-    index, ``predict`` keeps them together, and `fit` warns. A pickle leaves ``labelings_`` out.
+    index, ``predict`` keeps them together, and `fit` warns. Of more than two clusters, one that would be nobody's first
+    choice keeps a row in ``labels_``. A pickle leaves ``labelings_`` out.
 
     Examples
     --------
@@ -231,123 +193,62 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         kernel = make_kernel(self, X)
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         task = Task.fit(self, X, parts=n_divisions, max_iter=settings.max_iter)
-        splits, children, labels = self._grow(X, kernel, settings, n_clusters, task)
-        self.children_, self.labels_ = children, labels
-        self._store_splits(X, kernel, splits)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        whole, mean = self._geometry(X, kernel)
+        divider = Divider(X, whole, mean, float(self.balance), float(self.C), self.n_init, settings, seed, task)
+        tree, labels = divider.until(n_clusters, self.n_jobs)
+        if n_clusters > 2 and kernel.name != "linear":
+            svms, labels = relabel_together(
+                whole, labels, float(self.C), settings.loss, settings.tol, seed, self.n_jobs
+            )
+            order = _largest_first(labels)
+            self.labels_ = np.argsort(order)[labels].astype(np.int32)
+            self._store_functions(X, kernel, [(svms[k].descent, svms[k].master.mu) for k in order])
+            self.children_, self.threshold_ = None, np.zeros(n_clusters)
+        else:
+            self.labels_, self.children_ = labels.astype(np.int32), tree.children
+            self._store_values(X, kernel, tree.divisions)
+        self._store_divisions(X, tree.divisions)
         task.end(fitted=True)
         return self
 
-    def _grow(
-        self, X: Matrix, kernel: Kernel, settings: Settings, n_clusters: int, task: Task
-    ) -> tuple[list[_Split], IntArray, IntArray]:
-        """Divide until there are ``n_clusters``: the divisions made, where they lead, and the labels."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        whole = None if kernel.name == "linear" else make_geometry(X, kernel, self.fit_intercept)
+    def _geometry(self, X: Matrix, kernel: Kernel) -> tuple[GramGeometry | LinearGeometry, FloatArray | None]:
+        """The geometry of all rows, and the mean that was taken off them."""
+        if kernel.name == "linear":
+            return centred(X, BIAS if self.fit_intercept else 0.0)
+        return make_geometry(X, kernel, self.fit_intercept), None
 
-        def divide(rows: IntArray, number_of_fit: int) -> _Split | None:
-            """The cluster ``rows`` in two; its number, with the seed, fixes every random choice."""
-            if rows.size < 2:
-                return None
-            geometry, mean = self._part(X, whole, rows)
-            rng = np.random.default_rng([seed, number_of_fit])
-            first = self._start_of_linear_rows(X, geometry, rows, rng)
-            labels = ClusterLabels.of_share(rows.size, float(self.balance))
-            with task.part(number_of_fit, f"{rows.size} rows in two", max_iter=settings.max_iter) as part:
-                fit = fit_two_clusters(
-                    geometry, labels, float(self.C), settings, self.n_init, rng,
-                    first=first, precision=X.dtype.char, task=part,
-                )  # fmt: skip
-            return _Split(rows, fit, mean)
-
-        every = np.arange(X.shape[0])
-        leaves = [_Leaf(every, divide(every, 0) if n_clusters > 1 else None, (0, 0))]
-        splits: list[_Split] = []
-        children = np.zeros((max(1, n_clusters - 1), 2), dtype=np.int64)
-        while len(splits) < n_clusters - 1:
-            _, split, place = leaves.pop(max(range(len(leaves)), key=lambda k: leaves[k].gain))
-            assert split is not None  # there are as many rows as clusters: some cluster can be divided
-            node, halves = len(splits), split.halves()
-            splits.append(split)
-            children[place] = node  # of the first one it is overwritten below
-            last = len(splits) == n_clusters - 1
-            tasks = [partial(divide, rows, 2 * node + 1 + side) for side, rows in enumerate(halves)]
-            fits = [None, None] if last else run(tasks, self.n_jobs)
-            leaves += [_Leaf(rows, fit, (node, side)) for side, (rows, fit) in enumerate(zip(halves, fits))]
-
-        labels = np.empty(X.shape[0], dtype=np.int32)
-        for k, leaf in enumerate(sorted(leaves, key=lambda leaf: (-leaf.rows.size, leaf.rows[0]))):
-            labels[leaf.rows], children[leaf.place] = k, -1 - k
-        return splits, children, labels
-
-    def _part(
-        self, X: Matrix, whole: GramGeometry | LinearGeometry | None, rows: IntArray
-    ) -> tuple[GramGeometry | LinearGeometry, FloatArray | None]:
-        """The geometry of some rows; dense rows under the linear kernel are centred, and their mean is returned."""
-        every = rows.size == X.shape[0]
-        if isinstance(whole, GramGeometry):
-            return whole if every else GramGeometry(whole.K[np.ix_(rows, rows)], whole.bias), None
-        part = X if every else X[rows]
-        bias = BIAS if self.fit_intercept else 0.0
-        if sparse.issparse(part):
-            return LinearGeometry(part, bias), None
-        with np.errstate(over="ignore", invalid="ignore"):  # the geometry refuses what overflows, and names the row
-            mean = part.mean(axis=0, dtype=np.float64)
-            return LinearGeometry(part - mean.astype(part.dtype), bias), mean
-
-    def _start_of_linear_rows(
-        self, X: Matrix, geometry: GramGeometry | LinearGeometry, rows: IntArray, rng: np.random.Generator
-    ) -> LabelArray | None:
-        """First labels of rows that are many or not centred: halves aligned on some of them, carried over to all.
-
-        None where `fit_two_clusters` may look for itself.
-        """
-        if isinstance(geometry, GramGeometry) or (rows.size <= SAMPLE and not sparse.issparse(X)):
-            return None
-        if rows.size <= SAMPLE:
-            return climb_alignment(geometry, halves(rows.size), self.n_init, rng)
-        part, _ = self._part(X, None, np.sort(rng.choice(rows, SAMPLE, replace=False)))
-        assert isinstance(part, LinearGeometry)
-        y = climb_alignment(part, halves(SAMPLE), self.n_init, rng)
-        direction = part.weights(y.astype(np.float64)[:, None])
-        return halves(rows.size).linear_oracle(geometry.project(direction)[:, 0])
-
-    def _store_splits(self, X: Matrix, kernel: Kernel, splits: list[_Split]) -> None:
-        fits = [split.fit for split in splits]
-        if any(fit.ties_split for fit in fits):
+    def _store_values(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
+        """Store ``sign * (f - threshold)`` of every division as one function of uncentred rows."""
+        signs = np.array([division.sign for division in divisions])
+        self.threshold_ = signs * np.array([division.fit.threshold for division in divisions])
+        self._kernel, self.intercept_ = kernel, np.empty(0)
+        if not divisions:
+            return
+        self._store_functions(X, kernel, [division.fit.predictor for division in divisions])
+        name = "coef_" if kernel.name == "linear" else "dual_coef_"
+        setattr(self, name, signs[:, None] * getattr(self, name))
+        self.intercept_ = signs * self.intercept_ - self.threshold_
+        for k, division in enumerate(divisions):
+            if division.mean is not None:
+                self.intercept_[k] -= self.coef_[k] @ division.mean
+        if any(division.fit.ties_split for division in divisions):
             warnings.warn(
                 f"{type(self).__name__}: rows of equal decision value were divided by their index to keep the balance; "
                 "predict puts them into one cluster. Raise balance, or drop duplicate rows or constant features.",
                 UserWarning,
                 stacklevel=callers_level(),
             )
-        signs = np.array([split.sign for split in splits])
-        self.threshold_ = signs * np.array([fit.threshold for fit in fits])
-        self._store_values(X, kernel, splits, signs)
 
-        def on_all_rows(split: _Split) -> np.ndarray:
-            labelings = np.zeros((len(split.fit.result.labels), X.shape[0]), dtype=np.int8)
-            labelings[:, split.rows] = split.sign * np.stack(split.fit.result.labels)
+    def _store_divisions(self, X: Matrix, divisions: list[Division]) -> None:
+        """Store what the engine tells of every division."""
+
+        def on_all_rows(division: Division) -> np.ndarray:
+            labelings = np.zeros((len(division.fit.result.labels), X.shape[0]), dtype=np.int8)
+            labelings[:, division.rows] = division.sign * np.stack(division.fit.result.labels)
             return labelings
 
-        self._store_report(fits, [on_all_rows(split) for split in splits])
-
-    def _store_values(self, X: Matrix, kernel: Kernel, splits: list[_Split], signs: IntArray) -> None:
-        """Store ``sign * (f - threshold)`` of every division as one function of uncentred rows."""
-        self._kernel = kernel
-        if kernel.name == "linear":
-            weights = [sign * split.fit.weights() for sign, split in zip(signs, splits)]
-            self.coef_ = np.array([w[:-1] for w in weights]).reshape(len(splits), X.shape[1])
-            bias = BIAS if self.fit_intercept else 0.0
-            centre = [0.0 if split.mean is None else w[:-1] @ split.mean for split, w in zip(splits, weights)]
-            self.intercept_ = np.array([w[-1] * bias for w in weights]) - centre - self.threshold_
-            return
-        coef = np.zeros((len(splits), X.shape[0]))
-        for k, split in enumerate(splits):
-            coef[k, split.rows] = signs[k] * split.fit.dual_coef()
-        self.intercept_ = (BIAS if self.fit_intercept else 0.0) ** 2 * coef.sum(axis=1) - self.threshold_
-        self.support_ = np.flatnonzero(np.any(coef != 0, axis=0))
-        self.dual_coef_ = np.ascontiguousarray(coef[:, self.support_])
-        self.support_vectors_ = np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
+        self._store_report([division.fit for division in divisions], [on_all_rows(d) for d in divisions])
 
     def decision_function(self, X):
         """How far a row is inside a cluster: the value of f, less the threshold.
@@ -360,27 +261,15 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_clusters)
-            Two clusters: positive for cluster 1. More: for each cluster the least of the margins on the way to it,
-            positive for the row's own cluster only; its largest entry is the margin of the row. One: infinity.
+            Two clusters: positive for cluster 1. More: one column per cluster, the largest is the row's own; the least
+            of the margins on the way to it under the linear kernel, the value of its function else. One: infinity.
         """
         values = self._values(X)
+        if values.shape[1] == 0:
+            return np.full((values.shape[0], 1), np.inf)
         if values.shape[1] == 1:
             return values[:, 0]
-        margins = np.empty((values.shape[0], values.shape[1] + 1))
-
-        def descend(node: int, least: FloatArray) -> None:
-            for side, sign in enumerate((-1, 1)):
-                child, margin = self.children_[node, side], np.minimum(least, sign * values[:, node])
-                if child < 0:
-                    margins[:, -1 - child] = margin
-                else:
-                    descend(child, margin)
-
-        if values.shape[1] == 0:
-            margins[:] = np.inf
-        else:
-            descend(0, np.full(values.shape[0], np.inf))
-        return margins
+        return values if self.children_ is None else Tree.margins(self.children_, values)
 
     def predict(self, X):
         """Cluster of every row.
@@ -390,17 +279,11 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         X : array or sparse matrix of shape (n_samples, n_features)
             Rows.
         """
-        positive = self._values(X) > 0
-        if positive.shape[1] == 0:
-            return np.zeros(positive.shape[0], dtype=np.int32)
-        place = np.zeros(positive.shape[0], dtype=np.int64)
-        for _ in range(positive.shape[1]):
-            inside = np.flatnonzero(place >= 0)
-            place[inside] = self.children_[place[inside], positive[inside, place[inside]].astype(np.intp)]
-        return (-1 - place).astype(np.int32)
+        values = self.decision_function(X)
+        return (values > 0 if values.ndim == 1 else np.argmax(values, axis=1)).astype(np.int32)
 
     def _values(self, X: Any) -> FloatArray:
-        """Values of every division; a single cluster has none."""
+        """Values of the stored functions; a single cluster has none."""
         check_is_fitted(self)
         if self.intercept_.size:
             return self._functions(X)
@@ -416,3 +299,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+
+def _largest_first(labels: IntArray) -> IntArray:
+    """The clusters by falling size; of equal ones, the one with the first row first."""
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    return np.lexsort((first, -sizes))

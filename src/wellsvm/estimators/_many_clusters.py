@@ -1,0 +1,64 @@
+"""More than two clusters at once: every cluster against the rest, relabelled together.
+
+Divisions in two are made one after the other and never taken back. From their clusters, one SVM per cluster is trained
+against all other rows, every row goes to the cluster of the largest value, and so on until few rows move. Both sides of
+an SVM weigh the same, else small clusters would vanish. While the price of the losses is low, the functions follow the
+bulk of their cluster and many rows move; it then rises step by step to C, as in deterministic annealing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.svm import LabeledSVM, fit_svm
+from wellsvm.estimators._threads import run
+from wellsvm.geometry.base import Geometry, Losses
+from wellsvm.labels import BalancedLabels
+
+__all__ = ["relabel_together"]
+
+# Prices, as shares of C; rounds at each, and the share of rows that may still move at its end.
+PRICES, MOST_ROUNDS, FEW_MOVES = (0.001, 0.01, 0.1, 1.0), 20, 1e-3
+
+
+def relabel_together(
+    geometry: Geometry, labels: IntArray, C: float, loss: str, tol: float, seed: int, n_jobs: int | None
+) -> tuple[list[LabeledSVM], IntArray]:
+    """One SVM per cluster, and the cluster of every row: that of the largest value."""
+    n_rows, n_clusters = labels.size, int(labels.max()) + 1
+    svms: list[LabeledSVM] = []
+
+    def against_the_rest(k: int, price: float, number: int) -> LabeledSVM:
+        inside = labels == k
+        size = np.where(inside, inside.sum(), n_rows - inside.sum())
+        y = np.where(inside, 1, -1).astype(np.int8)
+        losses = Losses.of(loss, price * n_rows / (2 * size))
+        rng = np.random.default_rng([seed, number, k])
+        alpha = svms[k].alpha if svms else None
+        return fit_svm(geometry, BalancedLabels(y, 0), losses, y, tol=tol, rng=rng, alpha=alpha)
+
+    for step, share in enumerate(PRICES):
+        for i in range(MOST_ROUNDS):
+            number = step * MOST_ROUNDS + i
+            svms = run([partial(against_the_rest, k, share * C, number) for k in range(n_clusters)], n_jobs)
+            moved = of_largest_value(np.stack([svm.scores() for svm in svms], axis=1))
+            n_moved = np.count_nonzero(moved != labels)
+            labels = moved
+            if n_moved <= FEW_MOVES * n_rows:
+                break
+    return svms, labels
+
+
+def of_largest_value(F: FloatArray) -> IntArray:
+    """The column of the largest entry of every row; a column that is nowhere the largest gets the row it misses least,
+    so that no cluster is empty."""
+    labels = np.argmax(F, axis=1)
+    for k in range(F.shape[1]):
+        sizes = np.bincount(labels, minlength=F.shape[1])
+        if sizes[k] == 0:
+            lead = F.max(axis=1) - F[:, k]
+            labels[np.argmin(np.where(sizes[labels] > 1, lead, np.inf))] = k
+    return labels
