@@ -8,6 +8,7 @@ import pytest
 from checks import KeyInstances, check_label_set, enumerate_labels
 from wellsvm.labels import BalancedLabels
 from wellsvm.labels.balanced import positive_bounds
+from wellsvm.labels.base import largest
 
 
 @pytest.mark.parametrize(
@@ -104,3 +105,14 @@ def test_balance_of_shares_forgives_rounding_at_every_size():
         y_known[0] = 1
         for n_positive in range(n_free + 1):
             assert positive_bounds(n_positive / n_free, y_known) == (n_positive, n_positive)
+
+
+def test_the_largest_are_those_a_stable_sort_puts_first():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 40):
+        for _ in range(20):
+            scores = rng.integers(-2, 3, n).astype(float) * rng.choice([1.0, 0.0])  # many ties, both zeros
+            for k in range(n + 1):
+                expected = np.zeros(n, dtype=bool)
+                expected[np.argsort(-scores, kind="stable")[:k]] = True
+                np.testing.assert_array_equal(largest(scores, k), expected)

@@ -38,6 +38,7 @@ SHRINK = 0.1
 STEPS = 100
 # Nearer to its bounds x is not told from them, whatever the gap.
 SMALLEST = 1e-12
+ROUNDING = 1e-10
 
 
 class LaplacianSVR:
@@ -98,7 +99,8 @@ class LaplacianSVR:
         """Solve with the matrix ``C K + diag(d)``."""
         if self.L is None:
             shifted = self.C * self.K
-            shifted[np.diag_indices(d.size)] += d
+            # the last bits of K can outweigh d, which falls to zero for rows inside the box
+            shifted[np.diag_indices(d.size)] += d + ROUNDING * self.C * float(self.K.diagonal().max())
             return np.asarray(linalg.cho_solve(linalg.cho_factor(shifted, lower=True), right))
         scaled = self.L / d[:, None]
         inner = self.L.T @ scaled

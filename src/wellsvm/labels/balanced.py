@@ -8,7 +8,7 @@ from math import ceil, floor
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.base import LabelSet
+from wellsvm.labels.base import LabelSet, largest
 
 __all__ = ["BalancedLabels", "positive_bounds"]
 
@@ -42,9 +42,7 @@ class BalancedLabels(LabelSet):
         free_scores = scores[self.free]
         n_positive = int(np.clip(np.count_nonzero(free_scores > 0), self.low, self.high))
         y = self.y_known.copy()
-        y[self.free] = -1
-        order = np.argsort(-free_scores, kind="stable")  # ties keep the order of the rows
-        y[self.free[order[:n_positive]]] = 1
+        y[self.free] = np.where(largest(free_scores, n_positive), 1, -1)
         return y
 
     def contains(self, y: LabelArray) -> bool:

@@ -12,7 +12,18 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+
+
+def largest(scores: FloatArray, k: int) -> BoolArray:
+    """Which are the k largest scores; of equal ones, those of lower index. No sort: a selection is linear in time."""
+    if not 0 < k < scores.size:
+        return np.full(scores.size, k > 0)
+    least = np.partition(scores, scores.size - k)[scores.size - k]
+    chosen: BoolArray = scores > least
+    ties = np.flatnonzero(scores == least)
+    chosen[ties[: k - int(np.count_nonzero(chosen))]] = True
+    return chosen
 
 
 class LabelSet(ABC):

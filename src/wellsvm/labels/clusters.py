@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.labels.base import LabelSet
+from wellsvm.labels.base import LabelSet, largest
 
 __all__ = ["ClusterLabels"]
 
@@ -57,9 +57,7 @@ class ClusterLabels(LabelSet):
     def linear_oracle(self, scores: FloatArray) -> LabelArray:
         """Eq. (32): the ends of the sorted scores are forced by the balance, the middle goes by sign."""
         n_positive = int(np.clip(np.count_nonzero(scores >= 0), self.low, self.high))
-        y = np.full(self.n_instances, -1, dtype=np.int8)
-        y[np.argsort(-scores, kind="stable")[:n_positive]] = 1  # ties keep the order of the rows
-        return y
+        return np.where(largest(scores, n_positive), 1, -1).astype(np.int8)
 
     def contains(self, y: LabelArray) -> bool:
         """Tell whether ``y`` keeps the balance."""
