@@ -20,7 +20,15 @@ from wellsvm.estimators._two_clusters import halves
 from wellsvm.geometry import GramGeometry
 from wellsvm.geometry.kernels import Kernel
 
-__all__ = ["ClusterBaseline", "Clusters", "Cut", "TwoClusterBaseline", "aligned_labels"]
+__all__ = [
+    "ClusterBaseline",
+    "Clusters",
+    "Cut",
+    "Expansion",
+    "TwoClusterBaseline",
+    "aligned_labels",
+    "gram_matrix",
+]
 
 # Random labellings of which the one best aligned with the kernel is taken, as in section 5.3.
 DRAWS = 20
@@ -43,7 +51,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Expansion:
+class Expansion:
     """``sum_j coef_j k(x_j, .)`` in the words of a descent, for `KernelModel._store_functions`."""
 
     X: Matrix
@@ -89,9 +97,9 @@ class ClusterBaseline(ClusterMixin, KernelModel):
             self._check(X.shape[0])
             kernel = make_kernel(self, X)
             seed = check_random_state(getattr(self, "random_state", None)).randint(np.iinfo(np.int32).max)
-            found = self._find(_gram(X, kernel), np.random.default_rng(seed))
+            found = self._find(gram_matrix(X, kernel), np.random.default_rng(seed))
             self.labels_ = found.labels
-            self._store_functions(X, kernel, [(_Expansion(X, coef), np.ones(1)) for coef in found.coef])
+            self._store_functions(X, kernel, [(Expansion(X, coef), np.ones(1)) for coef in found.coef])
             self.intercept_ = found.intercept
             if not found.coef.any() and kernel.name != "linear":  # constant; yet a row is needed to compare with
                 self.support_, self.dual_coef_ = np.zeros(1, dtype=np.int64), found.coef[:, :1].copy()
@@ -113,7 +121,7 @@ class ClusterBaseline(ClusterMixin, KernelModel):
         return tags
 
 
-def _gram(X: Matrix, kernel: Kernel) -> FloatArray:
+def gram_matrix(X: Matrix, kernel: Kernel) -> FloatArray:
     """The kernel matrix in float64, checked as everywhere in the package."""
     geometry = make_geometry(X, kernel, fit_intercept=False)
     K = geometry.K if isinstance(geometry, GramGeometry) else kernel.gram(X)

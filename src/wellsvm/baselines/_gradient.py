@@ -1,0 +1,108 @@
+"""Gradient descent on the primal (Chapelle, Zien, "Semi-supervised classification by low density separation", AISTATS
+2005): the second half of their low density separation, without the graph-based distances.
+
+    minimise over w   1/2 ||w||^2 + C sum_l max(0, 1 - y_i f_i)^2 / 2 + C* sum_u exp(-3 f_i^2)
+    subject to        mean of f over the unlabeled rows = mean of their labels under the wanted balance
+
+``exp(-3 f^2)`` is a smooth ``max(0, 1 - |f|)``: unlabeled rows are pushed away from the boundary, to either side. The
+features are centred on the unlabeled rows and the intercept is that mean, so the constraint holds for every w. C*
+starts small and is doubled until it reaches its end, each minimum the start of the next descent: the first is near the
+supervised SVM, and what follows mostly ends in a better local minimum than the last price would find at once.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, Matrix
+from wellsvm.baselines._features import Features
+from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, mean_value
+from wellsvm.estimators._parameters import whole_number
+from wellsvm.geometry.kernels import Kernel
+from wellsvm.labels.balanced import BalancedLabels
+
+__all__ = ["GradientS3VM", "losses"]
+
+# Sharpness of the loss of unlabeled rows, their s.
+SHARPNESS = 3.0
+
+
+class GradientS3VM(SemiSupervisedBaseline):
+    """Semi-supervised SVM by gradient descent, with a smooth loss of the unlabeled rows and a rising price.
+
+    Parameters
+    ----------
+    C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
+        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share, that fixes the mean of f
+        over the unlabeled rows.
+    n_prices : int, default=11
+        Prices of the unlabeled rows on the way, each twice the last; 11 is the start at C* / 1024 of the paper.
+    tol : float, default=1e-3
+        How exactly w is minimised: the square root of the relative gain at which L-BFGS ends.
+    random_state : int, RandomState or None, default=None
+        Seed; only the supervised SVM of ``C_unlabeled=0`` makes use of it.
+
+    Attributes
+    ----------
+    transduction_ : array of shape (n_samples,)
+        Label of every training row; of unlabeled ones the sign of f, whose mean is fixed, not the number of positives.
+    history_ : list of float, or a list of them
+        The minimum at every price. It rises with the price.
+    """
+
+    loss = "squared_hinge"
+
+    def __init__(
+        self,
+        C=1.0,
+        C_unlabeled=0.1,
+        kernel="linear",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        balance="labels",
+        unlabeled="auto",
+        n_prices=11,
+        tol=1e-3,
+        random_state=None,
+    ):
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.balance = balance
+        self.unlabeled = unlabeled
+        self.n_prices = n_prices
+        self.tol = tol
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        whole_number("n_prices", self.n_prices, low=1)
+
+    def _rows(self, X: Matrix, kernel: Kernel) -> Features:
+        return Features.of(X, kernel, 0.0)
+
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+        features = rows.centred(labels.free, mean_value(labels))
+        v, history = features.start(), []
+        for price in self.C_unlabeled * 2.0 ** np.arange(1 - self.n_prices, 1):
+            loss = partial(losses, labels=labels, C=self.C, C_unlabeled=price)
+            v = features.minimize(v, loss, self.tol)
+            history.append(features.objective(v, loss)[0])
+        f = features.scores(v)
+        y = np.where(labels.y_known != 0, labels.y_known, np.where(f > 0, 1, -1)).astype(np.int8)
+        return Fitted(features.predictor(v), y, f, history, features.intercept(v))
+
+
+def losses(f: FloatArray, labels: BalancedLabels, C: float, C_unlabeled: float) -> tuple[float, FloatArray]:
+    """Loss of all rows, and its derivative by each f."""
+    y, free = labels.y_known, labels.y_known == 0
+    slack = np.where(free, 0.0, np.maximum(0.0, 1.0 - y * f))
+    bumps = np.where(free, C_unlabeled * np.exp(-SHARPNESS * f**2), 0.0)
+    return float(0.5 * C * (slack @ slack) + bumps.sum()), -C * y * slack - 2 * SHARPNESS * f * bumps

@@ -1,0 +1,141 @@
+"""Laplacian SVM (Belkin, Niyogi, Sindhwani, "Manifold regularization", JMLR 2006).
+
+    minimise over f   sum over labeled rows of max(0, 1 - y_i (f(x_i) + b)) + gamma_A (||f||^2 + b^2) + gamma_I f'Lf
+
+with the values f of all rows and the Laplacian L of their graph of nearest neighbors: f is to change little along the
+edges. It is their objective times the number l of labeled rows; their ``gamma_A l`` and ``gamma_I l / n^2`` are
+``gamma_A`` and ``gamma_I`` here, and b has a price as everywhere in this package.
+
+The two penalties together are the squared norm for another kernel, ``K~ = K (I + gamma_I / gamma_A L K)^-1``
+(Sindhwani, Niyogi, Belkin 2005): so it is the SVM of the labeled rows for that kernel, with ``C = 1 / (2 gamma_A)``.
+By the representer theorem ``f = sum over all rows of coef_i k(x_i, .)``, here with the coefficients
+``(I + gamma_I / gamma_A L K)^-1 (y alpha)``, alpha of unlabeled rows zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csgraph
+from sklearn.neighbors import kneighbors_graph
+
+from wellsvm._typing import FloatArray, Matrix
+from wellsvm.baselines._clusters import Expansion, gram_matrix
+from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, train_supervised
+from wellsvm.estimators._common import BIAS
+from wellsvm.estimators._parameters import flag, number, whole_number
+from wellsvm.geometry import GramGeometry
+from wellsvm.geometry.kernels import Kernel
+from wellsvm.labels.balanced import BalancedLabels
+
+__all__ = ["LaplacianSVM", "graph_laplacian"]
+
+
+class Graph(NamedTuple):
+    """The rows, their kernel matrix and the Laplacian of their graph."""
+
+    X: Matrix
+    K: FloatArray
+    L: Matrix
+
+
+class LaplacianSVM(SemiSupervisedBaseline):
+    """SVM whose values change little between neighboring rows, labeled or not.
+
+    It works on the matrix of all kernel values, for the linear kernel too: made for comparison, not for many rows.
+
+    Parameters
+    ----------
+    gamma_A : float, default=0.005
+        Price of the squared norm of f; ``C = 1 / (2 gamma_A)`` in other words. The default is the choice of the paper.
+    gamma_I : float, default=0.045
+        Price of the change of f along the graph. 0 gives the supervised SVM. The default is the choice of the paper.
+    kernel, gamma, degree, coef0, unlabeled :
+        As in SemiSupervisedSVC. There is no class balance.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature; it is regularised like the others, but not by the graph.
+    n_neighbors : int, default=6
+        Neighbors of each row, the nearest in feature space: ``k(x, x) + k(z, z) - 2 k(x, z)`` is the squared distance.
+        Two rows are joined if either is a neighbor of the other.
+    normalized : bool, default=True
+        Whether edges count in relation to the degrees of their ends.
+    tol : float, default=1e-3
+        Relative duality gap of the SVM.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of coordinate descent.
+    """
+
+    one_share = False
+    balance = None
+
+    def __init__(
+        self,
+        gamma_A=0.005,
+        gamma_I=0.045,
+        kernel="rbf",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        fit_intercept=True,
+        unlabeled="auto",
+        n_neighbors=6,
+        normalized=True,
+        tol=1e-3,
+        random_state=None,
+    ):
+        self.gamma_A = gamma_A
+        self.gamma_I = gamma_I
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.n_neighbors = n_neighbors
+        self.normalized = normalized
+        self.tol = tol
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        whole_number("n_neighbors", self.n_neighbors, low=1)
+        flag("normalized", self.normalized)
+
+    def _check_prices(self) -> None:
+        number("gamma_A", self.gamma_A, low=0.0, open_low=True)
+        number("gamma_I", self.gamma_I, low=0.0)
+
+    def _uses_unlabeled(self) -> bool:
+        return self.gamma_I > 0
+
+    def _labeled_price(self) -> float:
+        return 1 / (2 * float(self.gamma_A))
+
+    def _rows(self, X: Matrix, kernel: Kernel) -> Graph:
+        K = gram_matrix(X, kernel)
+        return Graph(X, K, graph_laplacian(K, self.n_neighbors, self.normalized))
+
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+        X, K, L = rows
+        known = np.flatnonzero(labels.y_known)
+        columns = np.eye(labels.n_rows)[:, known]
+        spread = np.linalg.solve(np.eye(labels.n_rows) + self.gamma_I / self.gamma_A * (L @ K), columns)
+        deformed = K[known] @ spread
+        geometry = GramGeometry(0.5 * (deformed + deformed.T), BIAS if self.fit_intercept else 0.0)
+        on_labeled = BalancedLabels(labels.y_known[known], 0)
+        svm = train_supervised(geometry, on_labeled, self.loss, self._labeled_price(), self.tol, rng)
+        signed = svm.alpha * svm.y
+        coef, intercept = spread @ signed, geometry.bias**2 * float(signed.sum())
+        f = K @ coef + intercept
+        history = [2 * self.gamma_A * svm.objective]
+        return Fitted((Expansion(X, coef), np.ones(1)), labels.linear_oracle(f), f, history, intercept)
+
+
+def graph_laplacian(K: FloatArray, n_neighbors: int, normalized: bool) -> Matrix:
+    """Laplacian of the graph that joins each row with its nearest ones in feature space, in CSR."""
+    diagonal = K.diagonal()
+    distances = np.maximum(diagonal[:, None] + diagonal[None, :] - 2 * K, 0.0)
+    n = min(n_neighbors, K.shape[0] - 1)
+    edges = kneighbors_graph(distances, n, metric="precomputed", mode="connectivity", include_self=False)
+    return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
