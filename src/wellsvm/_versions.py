@@ -7,11 +7,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 from wellsvm.native import backend_name
 
-__all__ = ["show_versions"]
+__all__ = ["show_versions", "versions"]
+
+PACKAGES = ("wellsvm", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib", "typer", "rich")
 
 
-def show_versions() -> None:
-    """Print versions of wellsvm, its dependencies and Python, and the backend that runs."""
+def versions() -> dict[str, str]:
+    """The backend that runs, Python, and the versions of wellsvm and its dependencies."""
 
     def of(package: str) -> str:
         try:
@@ -19,16 +21,11 @@ def show_versions() -> None:
         except PackageNotFoundError:
             return "not installed"
 
-    print(f"{'backend':>14}: {backend_name()}")
-    print(f"{'python':>14}: {platform.python_version()} on {platform.system()} {platform.machine()}")
-    for package in (
-        "wellsvm",
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "joblib",
-        "matplotlib",
-        "typer",
-        "rich",
-    ):
-        print(f"{package:>14}: {of(package)}")
+    python = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    return {"backend": backend_name(), "python": python, **{package: of(package) for package in PACKAGES}}
+
+
+def show_versions() -> None:
+    """Print versions of wellsvm, its dependencies and Python, and the backend that runs."""
+    for name, value in versions().items():
+        print(f"{name:>14}: {value}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from wellsvm._versions import show_versions
+from wellsvm.cli.bench import bench
 from wellsvm.cli.demo import demo
 from wellsvm.cli.fit import fit
 from wellsvm.cli.info import info
@@ -26,4 +27,5 @@ app.add_typer(fit, name="fit")
 app.command("predict")(predict)
 app.command("info")(info)
 app.command("demo")(demo)
+app.command("bench")(bench)
 app.command("versions", help="Print what to paste into a bug report.")(show_versions)
