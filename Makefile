@@ -3,7 +3,7 @@
 #   make demo     install wellsvm and show what it does
 #   make test     lint, type check and run the tests
 #   make lint     lint and type check only
-#   make docs     build the documentation into docs/_build/html
+#   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make bench    run the accuracy benchmarks (hours; WELLSVM_DATA names the data folder; a stopped run goes on)
 #   make clean    remove everything that make created
 
@@ -56,5 +56,6 @@ bench: $(VENV)/.installed-bench
 	    echo "benchmarks/results/$$profile.jsonl"; $(BIN)/python benchmarks/semi_supervised_accuracy.py $$profile; done
 
 clean:
-	rm -rf $(VENV) wellsvm-demo.png build dist docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) wellsvm-demo.png build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

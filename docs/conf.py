@@ -1,18 +1,80 @@
-"""Sphinx configuration: the Markdown pages of this folder and the API reference, in the ecosystem's theme."""
+"""Sphinx configuration: the Markdown pages of this folder, the gallery and the API reference."""
 
-import importlib.metadata
+import re
+
+from sphinx_gallery.sorting import ExplicitOrder, FileNameSortKey
+
+from wellsvm import __version__
 
 project = "wellsvm"
 author = "wellsvm developers"
-release = importlib.metadata.version("wellsvm")
+release = __version__
+copyright = "wellsvm developers, BSD 3-Clause"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+
+# ------------------------------------------------------------------ the look
+
 html_theme = "pydata_sphinx_theme"
 html_title = "wellsvm"
+html_static_path = ["_static"]
+html_css_files = ["wellsvm.css"]
+html_show_sourcelink = False
+html_sidebars = {"index": []}
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+# ------------------------------------------------------------------ pages and docstrings
+
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 # Links from a page to files of the repository work on the code host; the site has no target for them.
-suppress_warnings = ["myst.xref_missing"]
+# The gallery is sorted by objects that cannot be pickled: its configuration is read anew, which costs nothing.
+suppress_warnings = ["myst.xref_missing", "config.cache"]
+autosummary_generate = True
+# MISVM and miSVM would share a file where names of files know no case.
+autosummary_filename_map = {"wellsvm.baselines.miSVM": "wellsvm.baselines.mi-SVM"}
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
+
+# ------------------------------------------------------------------ the gallery
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "subsection_order": ExplicitOrder(
+        ["../examples/semi_supervised", "../examples/multi_instance", "../examples/clustering"]
+    ),
+    "within_subsection_order": FileNameSortKey,
+    "doc_module": "wellsvm",
+    "backreferences_dir": "generated/backreferences",
+    "reference_url": {"wellsvm": None},
+    "capture_repr": (),
+    "download_all_examples": False,
+    "show_signature": False,
+    "plot_gallery": True,
+    "abort_on_example_error": True,
+}
+
+
+def plain_references(app, what, name, obj, options, lines):
+    """Docstrings inherited from scikit-learn refer to sections of its own manual: keep their words."""
+    lines[:] = [re.sub(r":ref:`(?:([^<`]+?) *<[^>`]+>|([^`]+))`", r"\1\2", line) for line in lines]
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", plain_references)

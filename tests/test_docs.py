@@ -1,33 +1,80 @@
-"""Every Python example of the documentation runs, and every equation the sources cite is listed in docs/math.md."""
+"""Every example of the documentation runs, what it quotes is measured, and what it lists exists."""
 
 from __future__ import annotations
 
+import importlib
 import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
+import sklearn
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))) if path.exists()
 ]
 needs_docs = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="a source archive without docs")
-PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- needs scikit-learn (\d+)\.(\d+) -->\n)?```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+COMMAND = re.compile(r"^(?:\$| {3}) (wellsvm .+?)(?: +#.*)?$", re.MULTILINE)
 CITATION = re.compile(r"Eqs?\. (\(?\d+\)?(?:(?:, | and |-)\(?\d+\)?)*)")
+# The demo has its own tests; here it would cost half a minute.
+SKIPPED = ("wellsvm demo",)
+MODULES = (
+    "wellsvm", "baselines", "datasets", "images", "metrics", "model_selection", "partial_labels", "persistence",
+    "plotting",
+)  # fmt: skip
 
 
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def run_command(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a command of the console script in this process; it must succeed."""
+    from wellsvm import cli
+
+    monkeypatch.setattr(sys, "argv", shlex.split(line))
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert not end.value.code, f"{line} ended with exit code {end.value.code}"
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_examples_run(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     text, namespace = path.read_text(encoding="utf-8"), {"__name__": "__main__"}
-    for block in PYTHON_BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start(1))
-        code = "\n" * line + block[1]  # so that a traceback names the line of the page
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    for block in BLOCK.finditer(text):
+        major, minor, language, content = block.groups()
+        if major and version < (int(major), int(minor)):
+            continue
+        if language == "console":
+            for line in COMMAND.findall(content):
+                if not line.startswith(SKIPPED):
+                    run_command(line, monkeypatch)
+            continue
+        line = text.count("\n", 0, block.start(4))
+        code = "\n" * line + content  # so that a traceback names the line of the page
         exec(compile(code, str(path), "exec"), namespace)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_commands_and_options_exist(path):
+    typer = pytest.importorskip("typer")
+    from wellsvm.cli.app import app
+
+    for line in COMMAND.findall(path.read_text(encoding="utf-8")):
+        command, (_, *words) = typer.main.get_command(app), shlex.split(line)
+        while hasattr(command, "commands"):
+            assert words, f"{line} is not a whole command"
+            assert words[0] in command.commands, f"{line}: no command {words[0]!r}"
+            command = command.commands[words.pop(0)]
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        assert {word for word in words if word.startswith("-")} <= known | {"--help"}, line
 
 
 @needs_docs
@@ -35,6 +82,29 @@ def test_examples_run(path, monkeypatch, tmp_path):
 def test_links_within_the_repository_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{name_of(path)} links to {target}"
+
+
+@needs_docs
+@pytest.mark.parametrize("page", ["README.md", "docs/guide_unlabeled.md"])
+def test_accuracies_quoted_are_measured(page):
+    measured = (ROOT / "docs" / "choices.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"\b0\.\d{3}\b", (ROOT / page).read_text(encoding="utf-8"))
+    assert quoted
+    assert not [figure for figure in quoted if figure not in measured]
+
+
+@needs_docs
+def test_every_public_name_is_in_the_reference():
+    listed = set(re.findall(r"^   ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE))
+    public = set()
+    for name in MODULES:
+        module = importlib.import_module(name if name == "wellsvm" else f"wellsvm.{name}")
+        public |= {item if name == "wellsvm" else f"{name}.{item}" for item in module.__all__}
+    public -= {"persistence.save", "persistence.load"}  # listed as wellsvm.save and wellsvm.load
+    assert public - listed == set()
+    for name in listed:
+        parent, _, last = f"wellsvm.{name}".rpartition(".")
+        assert hasattr(importlib.import_module(parent), last), name
 
 
 def cited(text: str) -> set[int]:
