@@ -2,7 +2,7 @@
 
     python benchmarks/semi_supervised_accuracy.py text                         run, into benchmarks/results/text.jsonl
     python benchmarks/semi_supervised_accuracy.py table benchmarks/results/text.jsonl
-    python benchmarks/semi_supervised_accuracy.py fill docs/choices.md         write the tables into the page
+    python benchmarks/fill.py docs/choices.md                               write the tables into the page
 
 Every result is appended as soon as it is there; a run that was stopped goes on where it was. WELLSVM_DATA names the
 data folder. Text: tf-idf, 75/25 random splits, 50 or 200 labels drawn at random (at least one of each class; for the
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -207,26 +206,13 @@ def table(path: Path, figure: str = "accuracy") -> str:
     return "\n".join(lines)
 
 
-def fill(page: Path, results: Path) -> None:
-    """Put the tables into a page: ``<!-- table name figure -->`` up to ``<!-- end -->`` is written anew."""
-
-    def made(match: re.Match) -> str:
-        path = results / f"{match[2]}.jsonl"
-        return f"{match[1]}\n\n{table(path, match[3] or 'accuracy')}\n\n<!-- end -->" if path.exists() else match[0]
-
-    pattern = r"(<!-- table (\w+)(?: (\w+))? -->).*?<!-- end -->"
-    page.write_text(re.sub(pattern, made, page.read_text(), flags=re.DOTALL))
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("profile", choices=[*PROFILES, "table", "fill"])
+    parser.add_argument("profile", choices=[*PROFILES, "table"])
     parser.add_argument("path", nargs="?", type=Path)
     parser.add_argument("--results", type=Path, default=Path("benchmarks/results"))
     arguments = parser.parse_args()
     if arguments.profile == "table":
         print(table(arguments.path))
-    elif arguments.profile == "fill":
-        fill(arguments.path, arguments.results)
     else:
         run(arguments.profile, arguments.results / f"{arguments.profile}.jsonl")

@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm._warnings import callers_level
-from wellsvm.baselines._clusters import Expansion, gram_matrix
+from wellsvm.baselines._clusters import Expansion, full_gram
 from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, mean_value
 from wellsvm.engine.svm import fit_svm
 from wellsvm.estimators._parameters import number, whole_number
@@ -109,7 +109,7 @@ class CCCPSVM(SemiSupervisedBaseline):
         whole_number("max_iter", self.max_iter, low=1)
 
     def _rows(self, X: Matrix, kernel: Kernel) -> tuple[Matrix, FloatArray]:
-        return X, gram_matrix(X, kernel)
+        return X, full_gram(X, kernel)
 
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
         X, K = rows

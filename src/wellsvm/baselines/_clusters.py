@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.engine.alignment import best_aligned
-from wellsvm.estimators._common import KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
+from wellsvm.estimators._common import KernelModel, all_or_nothing, check_matrix, gram_matrix, make_kernel
 from wellsvm.estimators._two_clusters import halves
 from wellsvm.geometry import GramGeometry
 from wellsvm.geometry.kernels import Kernel
@@ -27,7 +27,7 @@ __all__ = [
     "Expansion",
     "TwoClusterBaseline",
     "aligned_labels",
-    "gram_matrix",
+    "full_gram",
 ]
 
 # Random labellings of which the one best aligned with the kernel is taken, as in section 5.3.
@@ -97,7 +97,7 @@ class ClusterBaseline(ClusterMixin, KernelModel):
             self._check(X.shape[0])
             kernel = make_kernel(self, X)
             seed = check_random_state(getattr(self, "random_state", None)).randint(np.iinfo(np.int32).max)
-            found = self._find(gram_matrix(X, kernel), np.random.default_rng(seed))
+            found = self._find(full_gram(X, kernel), np.random.default_rng(seed))
             self.labels_ = found.labels
             self._store_functions(X, kernel, [(Expansion(X, coef), np.ones(1)) for coef in found.coef])
             self.intercept_ = found.intercept
@@ -121,11 +121,9 @@ class ClusterBaseline(ClusterMixin, KernelModel):
         return tags
 
 
-def gram_matrix(X: Matrix, kernel: Kernel) -> FloatArray:
+def full_gram(X: Matrix, kernel: Kernel) -> FloatArray:
     """The kernel matrix in float64, checked as everywhere in the package."""
-    geometry = make_geometry(X, kernel, fit_intercept=False)
-    K = geometry.K if isinstance(geometry, GramGeometry) else kernel.gram(X)
-    return np.asarray(K, dtype=np.float64)
+    return np.asarray(gram_matrix(X, kernel, single=False), dtype=np.float64)
 
 
 class TwoClusterBaseline(ClusterBaseline):

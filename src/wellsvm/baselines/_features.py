@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm.baselines._clusters import gram_matrix
+from wellsvm.baselines._clusters import full_gram
 from wellsvm.geometry.kernels import Kernel
 
 __all__ = ["Features", "Loss"]
@@ -75,7 +75,7 @@ class Features:
         """Features for a kernel."""
         if kernel.name == "linear":
             return cls(X, np.zeros(X.shape[1]), bias)
-        K = gram_matrix(X, kernel)
+        K = full_gram(X, kernel)
         factor, order, rank, _ = linalg.lapack.dpstrf(K, tol=REMAINDER * float(K.diagonal().max()), lower=1)
         pivots, Phi = order - 1, np.zeros((K.shape[0], rank))
         Phi[pivots] = np.tril(factor)[:, :rank]

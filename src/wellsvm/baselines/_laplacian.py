@@ -21,7 +21,7 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 from wellsvm._typing import FloatArray, Matrix
-from wellsvm.baselines._clusters import Expansion, gram_matrix
+from wellsvm.baselines._clusters import Expansion, full_gram
 from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, train_supervised
 from wellsvm.estimators._common import BIAS
 from wellsvm.estimators._parameters import flag, number, whole_number
@@ -113,7 +113,7 @@ class LaplacianSVM(SemiSupervisedBaseline):
         return 1 / (2 * float(self.gamma_A))
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Graph:
-        K = gram_matrix(X, kernel)
+        K = full_gram(X, kernel)
         return Graph(X, K, graph_laplacian(K, self.n_neighbors, self.normalized))
 
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:

@@ -104,12 +104,15 @@ def make_kernel(estimator: Any, X: Matrix) -> Kernel:
 def make_geometry(X: Matrix, kernel: Kernel, fit_intercept: bool) -> LinearGeometry | GramGeometry:
     """Linear rows, or the kernel matrix."""
     bias = BIAS if fit_intercept else 0.0
-    if kernel.name == "linear":
-        return LinearGeometry(X, bias)
-    K = kernel.gram(X)
-    if not (isinstance(kernel.name, str) and kernel.name in ("rbf", "poly", "sigmoid")):
+    return LinearGeometry(X, bias) if kernel.name == "linear" else GramGeometry(gram_matrix(X, kernel), bias)
+
+
+def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True) -> np.ndarray:
+    """The kernel matrix, checked; see `Kernel.gram`."""
+    K = kernel.gram(X, single)
+    if not (isinstance(kernel.name, str) and kernel.name in ("linear", "rbf", "poly", "sigmoid")):
         _require_symmetric(K, kernel.name)
-    return GramGeometry(K, bias)
+    return K
 
 
 def _require_symmetric(K: np.ndarray, name: Any) -> None:

@@ -45,14 +45,15 @@ class Kernel:
         )
         return np.asarray(K)
 
-    def gram(self, X: Matrix) -> np.ndarray:
+    def gram(self, X: Matrix, single: bool = True) -> np.ndarray:
         """The kernel matrix of the rows of X, finite; refused before memory is taken if it cannot fit.
 
         scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole; the half
-        below the diagonal is a copy. Kernels with values between -1 and 1 are kept in float32, as LIBSVM keeps all.
+        below the diagonal is a copy. Kernels with values between -1 and 1 are kept in float32, as LIBSVM keeps all, unless
+        ``single`` is False: such a matrix is positive semidefinite only up to that rounding.
         """
         n = X.shape[0]
-        dtype = np.dtype(np.float32 if X.dtype == np.float32 or self.name in BOUNDED else np.float64)
+        dtype = np.dtype(np.float32 if X.dtype == np.float32 or (single and self.name in BOUNDED) else np.float64)
         if self.name != "precomputed":
             _require_memory(n, dtype.itemsize)
         if self.name == "precomputed" or callable(self.name):
