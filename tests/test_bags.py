@@ -204,3 +204,12 @@ def test_a_frame_with_text_or_with_labels_that_differ_inside_a_bag_is_refused():
         Bags.from_frame(frame, bag="g", label="y", features=["a"])
     with pytest.raises(ValueError, match="no column left"):
         Bags.from_frame(frame[["g", "y"]], bag="g", label="y")
+
+
+def test_features_named_in_another_order_are_refused_by_a_transformer_too():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"bag": [0, 0, 1], "a": [1.0, 2.0, 3.0], "b": [5.0, 5.0, 9.0]})
+    scaler = per_instance(StandardScaler()).fit(Bags.from_frame(frame, bag="bag")[0])
+    assert scaler.transform(Bags.from_frame(frame, bag="bag")[0]).feature_names == ["a", "b"]
+    with pytest.raises(ValueError, match=r"\['b', 'a'\].*fitted to \['a', 'b'\]"):
+        scaler.transform(Bags.from_frame(frame[["bag", "b", "a"]], bag="bag")[0])

@@ -299,6 +299,8 @@ class PerInstance(TransformerMixin, BaseEstimator):
     >>> pipeline = make_pipeline(per_instance(StandardScaler()), MultiInstanceSVC())
     """
 
+    _feature_names: list[str] | None = None  # that it was fitted to, where the bags had them
+
     def __init__(self, transformer):
         self.transformer = transformer
 
@@ -315,6 +317,7 @@ class PerInstance(TransformerMixin, BaseEstimator):
         bags = as_bags(bags)
         labels = None if y is None else np.repeat(np.asarray(y), bags.sizes)
         self.transformer_ = clone(self.transformer).fit(bags.X, labels)
+        self._feature_names = bags.feature_names
         return self
 
     def transform(self, bags):
@@ -327,7 +330,16 @@ class PerInstance(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         bags = as_bags(bags)
-        return bags.with_instances(self.transformer_.transform(bags.X))
+        names = self._feature_names
+        if names and bags.feature_names and bags.feature_names != names:
+            raise ValueError(
+                f"the instances have the features {bags.feature_names}; the transformer was fitted to {names}, in this "
+                "order"
+            )
+        made = bags.with_instances(self.transformer_.transform(bags.X))
+        if names and bags.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
+            made.feature_names = [str(name) for name in self.transformer_.get_feature_names_out(names)]
+        return made
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

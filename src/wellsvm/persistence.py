@@ -175,6 +175,8 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
             try:
                 mark = json.loads(archive.read(MARK))
                 newest = int(mark["format"])
+                if not all(isinstance(mark.get(part, {}), dict) for part in ("notes", "versions")):
+                    raise ValueError("notes and versions are tables")
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{path} is damaged: its mark {MARK} cannot be read") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:

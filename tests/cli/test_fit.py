@@ -214,7 +214,17 @@ def test_the_unlabeled_marker_is_read_as_the_labels_are(command, files, tmp_path
 
 def test_the_positive_class_can_be_said(command, files, tmp_path):
     assert command("fit", "multi-instance", files / "bags.csv", "-o", tmp_path / "m", "--positive-class", "0").code == 0
-    assert wellsvm.load(tmp_path / "m").classes_.tolist() == [1, 0]
+    assert wellsvm.load(tmp_path / "m").positive_class == 0
+
+
+def test_the_positive_class_of_boolean_labels_can_be_said(command, tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = {"bag": [0, 0, 1, 1, 2, 2, 3, 3], "label": [True, True, False, False] * 2, "a": [0.0, 5, 0, 1, 1, 6, 1, 0]}
+    polars.DataFrame(frame).write_parquet(tmp_path / "bags.parquet")
+    how = ("fit", "multi-instance", tmp_path / "bags.parquet", "-o", tmp_path / "m", "--positive-class")
+    assert command(*how, "false").code == 0
+    assert wellsvm.load(tmp_path / "m").positive_class is False
+    assert "neither true nor false" in command(*how, "maybe").err
 
 
 def test_the_summary_names_what_was_asked_for(command, files, tmp_path):

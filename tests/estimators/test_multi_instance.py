@@ -9,9 +9,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import get_scorer
 from sklearn.metrics.pairwise import rbf_kernel
 
 from wellsvm import Bags, MultiInstanceSVC
+from wellsvm.baselines import MISVM, MIKernelSVC, miSVM
 from wellsvm.labels import KeyInstances
 
 
@@ -161,9 +163,9 @@ def test_labels_of_any_kind_and_the_positive_class(labels):
     # The first label names the positive class now.
     swapped = np.array(labels)[1 - y]
     model = fit(bags, swapped, positive_class=labels[0])
-    assert model.classes_.tolist() == [labels[1], labels[0]]
+    assert model.classes_.tolist() == sorted(labels)
     np.testing.assert_array_equal(model.key_instances_, keys[:, 0])
-    np.testing.assert_array_equal(model.decision_function(bags), wanted.decision_function(bags))
+    np.testing.assert_array_equal(model.decision_function(bags), -wanted.decision_function(bags))
     assert model.score(bags, swapped) == wanted.score(bags, y)
 
 
@@ -316,3 +318,22 @@ def test_an_unfitted_model_says_so():
     for method in ("predict", "decision_function", "predict_instances", "locate", "decision_function_instances"):
         with pytest.raises(NotFittedError):
             getattr(MultiInstanceSVC(), method)(BAGS)
+
+
+# ------------------------------------------------------------------ the positive class and scikit-learn's scores
+
+
+@pytest.mark.parametrize("model", [MultiInstanceSVC, MISVM, miSVM, MIKernelSVC])
+def test_scores_are_not_turned_round_where_the_positive_class_is_the_smaller_label(model):
+    bags, y, _ = hidden_key(shift=2.0)
+    plain = model(random_state=0).fit(bags, y)
+    turned = model(random_state=0, positive_class=0).fit(bags, 1 - y)
+    assert turned.classes_.tolist() == [0, 1]
+    np.testing.assert_array_equal(turned.predict(bags), 1 - plain.predict(bags))
+    np.testing.assert_allclose(turned.decision_function(bags), -plain.decision_function(bags))
+    np.testing.assert_array_equal(turned.decision_function(bags) > 0, turned.predict(bags) == turned.classes_[1])
+    np.testing.assert_allclose(turned.decision_function_instances(bags), plain.decision_function_instances(bags))
+    np.testing.assert_array_equal(turned.locate(bags), plain.locate(bags))
+    auc = get_scorer("roc_auc")
+    assert auc(turned, bags, 1 - y) == pytest.approx(auc(plain, bags, y))
+    assert auc(turned, bags, 1 - y) > 0.5

@@ -686,3 +686,12 @@ def two_clouds_for_copies():
     y = np.full(40, np.nan)
     y[[0, 20]] = 0, 1
     return X, y
+
+
+def test_a_price_beyond_the_precision_of_float32_is_served_in_float64():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 4))
+    y = np.full(120, np.nan)
+    y[:60] = X[:60, 0] * X[:60, 1] > 0
+    model = SemiSupervisedSVC(kernel="rbf", gamma=1e-3, C=1e7, random_state=0).fit(X, y)
+    assert model.status_ != Status.MASTER_NOT_SOLVED

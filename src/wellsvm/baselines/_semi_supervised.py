@@ -125,7 +125,7 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         task = Task.fit(self, X, y, parts=len(problems))
         idle = not self._uses_unlabeled() or bool(partial.labeled.all())
-        rows = make_geometry(X, kernel, self._has_intercept()) if idle else self._rows(X, kernel)
+        rows = make_geometry(X, kernel, self._has_intercept(), np.inf) if idle else self._rows(X, kernel)
         fits = []
         for k, problem in enumerate(problems):
             rng = np.random.default_rng([seed, k])
@@ -162,7 +162,7 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Any:
         """What `_fit_two_class` works on, made once for all classes."""
-        return make_geometry(X, kernel, self._has_intercept())
+        return make_geometry(X, kernel, self._has_intercept(), np.inf)
 
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
         """Solve a two-class problem that has unlabeled rows."""

@@ -93,6 +93,7 @@ def rows_of_engine(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("label vectors", _numbers(facts["label_vectors"], "d")),
         ("objective", _numbers(facts["objective"], ".6g")),
         ("relative gap", _numbers((gaps / np.maximum(np.abs(objectives), 1e-300)).tolist(), ".1e")),
+        ("violation left", _numbers(facts["violation"], ".3g")),
         ("status", f"{'converged' if facts['converged'] else 'NOT converged'}: {'; '.join(told)}"),
     ]
 

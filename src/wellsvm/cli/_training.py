@@ -126,6 +126,10 @@ def _marker(text: str, table: Table) -> Any:
 
 def _as_label(text: str, y: np.ndarray) -> Any:
     """What was typed, as the kind of label that the data has."""
+    if y.dtype.kind == "b":
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{text!r} is neither true nor false, but the labels are")
+        return text.lower() == "true"
     if y.dtype.kind not in "iuf":
         return text
     try:

@@ -161,9 +161,9 @@ def _missing(name: str, folder: Path | None, download: bool) -> Exception:
 
 
 def _read(path: Path) -> Arrays:
+    if not zipfile.is_zipfile(path):  # NumPy would offer to load it unsafely
+        raise ValueError("not an .npz archive")
     with np.load(path, allow_pickle=False) as archive:
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("not an .npz archive")
         return {key: archive[key] for key in archive.files}
 
 

@@ -38,6 +38,8 @@ TRAINING_ROWS = ("key_instances_", "labelings_")
 class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """A classifier of bags by a function of instances; subclasses add parameters and `_fit_two_class`."""
 
+    _flipped = False  # whether the positive one of two classes is the first
+
     # scikit-learn would take the first argument, which is not called X, for metadata beside the data.
     __metadata_request__fit = {"bags": UNUSED}
     __metadata_request__predict = {"bags": UNUSED}
@@ -72,15 +74,15 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         with all_or_nothing(self):
             self._check_parameters()
             bags, codes = self._validate(bags, y, groups)
-            kernel = make_kernel(self, bags.X)
-            return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept))
+            kernel, C = make_kernel(self, bags.X), max(self.C_positive, self.C_negative)
+            return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept, C))
 
     @with_callbacks
     def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, geometry: AnyGeometry) -> Self:
         """Fit checked bags on a geometry at hand, which fits of other parameters may share."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        task = Task.fit(self, bags, self.classes_[codes], parts=len(wanted), max_iter=self.max_iter)
+        task = Task.fit(self, bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
 
         def fit_class(k: int) -> Any:
             title = f"class {self.classes_.tolist()[k]!r} against the rest"
@@ -130,7 +132,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return Losses.of(loss, np.where(positive, float(self.C_positive), float(self.C_negative)))
 
     def _validate(self, bags: Any, y: Any, groups: Any) -> tuple[Bags, IntArray]:
-        """The checked bags, and the number of each bag's class; sets ``classes_``, the positive class last of two."""
+        """The checked bags, and the code of each bag's class: of two, 1 is the positive one; sets ``classes_``."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         flat = groups is not None
@@ -153,10 +155,14 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
                     f"positive_class={self.positive_class!r} is for two classes; y has {len(classes)}: leave it None "
                     "for one against the rest, or pass y == positive_class"
                 )
-            classes = np.array([c for c in classes if c != self.positive_class] + [self.positive_class], classes.dtype)
         self.classes_ = classes
-        order = np.argsort(classes)
-        return bags, order[np.searchsorted(classes[order], y)]
+        self._flipped = len(classes) == 2 and self.positive_class == classes.tolist()[0]
+        codes = np.searchsorted(classes, y)
+        return bags, 1 - codes if self._flipped else codes
+
+    def _labels(self, codes: IntArray) -> np.ndarray:
+        """The classes of codes; of two, code 1 is the positive one."""
+        return self.classes_[1 - codes if self._flipped else codes]
 
     def _checked(self, bags: Bags, *, reset: bool) -> Bags:
         validate = partial(validate_named, names=bags.feature_names)
@@ -168,7 +174,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     # -------------------------------------------------------------- prediction
 
     def decision_function_instances(self, bags, groups=None):
-        """Values of f for every instance, in the caller's flat order.
+        """Values of f for every instance, in the caller's flat order; positive where the positive class is.
 
         Parameters
         ----------
@@ -189,6 +195,9 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def decision_function(self, bags, groups=None):
         """Value of every bag: the largest f among its instances.
 
+        As everywhere in scikit-learn a value above 0 stands for ``classes_[1]``: where ``positive_class`` is
+        ``classes_[0]``, the sign is changed.
+
         Parameters
         ----------
         bags : Bags, list of 2-D arrays, or array or CSR matrix of shape (n_instances, n_features)
@@ -201,8 +210,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         array of shape (n_bags,), or (n_bags, n_classes) for more than two classes
         """
         bags = as_bags(bags, groups)
-        values = self._bag_values(self._instance_values(bags), bags)
-        return self._columns(values)
+        values = self._columns(self._bag_values(self._instance_values(bags), bags))
+        return -values if self._flipped else values
 
     def _instance_values(self, bags: Bags) -> FloatArray:
         """Values of all stored functions, in the order of ``bags.X``."""
@@ -228,7 +237,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         """
         bags = as_bags(bags, groups)
         values = self._bag_values(self._instance_values(bags), bags)
-        return self.classes_[self._codes(values)]
+        return self._labels(self._codes(values))
 
     def score(self, bags, y, sample_weight=None, groups=None):
         """Share of the bags whose class is predicted.
@@ -255,7 +264,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
             As in `decision_function_instances`.
         """
         values = self.decision_function_instances(bags, groups)
-        return self.classes_[self._codes(values.reshape(len(values), -1))]
+        return self._labels(self._codes(values.reshape(len(values), -1)))
 
     def locate(self, bags, k=1, groups=None):
         """Which instances make a bag what it is predicted to be: the k of largest f inside each bag.

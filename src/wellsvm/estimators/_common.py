@@ -24,6 +24,8 @@ __all__ = ["KernelModel", "all_or_nothing", "check_matrix", "make_geometry", "ma
 LARGEST = 1e150
 # The constant feature that stands for the intercept.
 BIAS = 1.0
+# Rounding to float32 acts like noise on the kernel matrix; the ridge 1 / C must outweigh it.
+LARGEST_C_IN_SINGLE = 1e4
 
 
 def check_matrix(
@@ -101,10 +103,12 @@ def make_kernel(estimator: Any, X: Matrix) -> Kernel:
     return Kernel(estimator.kernel, gamma, estimator.degree, estimator.coef0)
 
 
-def make_geometry(X: Matrix, kernel: Kernel, fit_intercept: bool) -> LinearGeometry | GramGeometry:
-    """Linear rows, or the kernel matrix."""
+def make_geometry(X: Matrix, kernel: Kernel, fit_intercept: bool, C: float) -> LinearGeometry | GramGeometry:
+    """Linear rows, or the kernel matrix; in full precision where the largest price C would show its rounding."""
     bias = BIAS if fit_intercept else 0.0
-    return LinearGeometry(X, bias) if kernel.name == "linear" else GramGeometry(gram_matrix(X, kernel), bias)
+    if kernel.name == "linear":
+        return LinearGeometry(X, bias)
+    return GramGeometry(gram_matrix(X, kernel, single=C <= LARGEST_C_IN_SINGLE), bias)
 
 
 def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True) -> np.ndarray:

@@ -216,14 +216,16 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         """The geometry of all rows, and the mean that was taken off them."""
         if kernel.name == "linear":
             return centred(X, BIAS if self.fit_intercept else 0.0)
-        return make_geometry(X, kernel, self.fit_intercept), None
+        return make_geometry(X, kernel, self.fit_intercept, float(self.C)), None
 
     def _store_values(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
         """Store ``sign * (f - threshold)`` of every division as one function of uncentred rows."""
         signs = np.array([division.sign for division in divisions])
         self.threshold_ = signs * np.array([division.fit.threshold for division in divisions])
-        self._kernel, self.intercept_ = kernel, np.empty(0)
         if not divisions:
+            for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+            self._kernel, self.intercept_ = kernel, np.empty(0)
             return
         self._store_functions(X, kernel, [division.fit.predictor for division in divisions])
         name = "coef_" if kernel.name == "linear" else "dual_coef_"

@@ -77,8 +77,7 @@ class MultiInstanceSVC(BagClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The classes; of two the positive one is last, whatever their names: a bag with a value above 0 is
-        ``classes_[1]``.
+        The classes, sorted. Of two, ``positive_class`` says which one needs only one instance.
     key_instances_ : array of shape (n_bags,), or (n_bags, n_key_instances) for more than one
         Key instance of each positive training bag as its number in the bag; -1 for negative bags (and where a bag has
         fewer). With more than two classes every bag has one, for its own class.

@@ -188,7 +188,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         X, partial = self._validate(X, y)
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
         kernel = make_kernel(self, X)
-        geometry = make_geometry(X, kernel, self.fit_intercept)
+        geometry = make_geometry(X, kernel, self.fit_intercept, max(self.C, self.C_unlabeled))
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         problems = self._problems(partial)
         warm = getattr(self, "_fits", None) if self.warm_start else None

@@ -173,9 +173,9 @@ max_iter, random_state, n_jobs, verbose
             with task.part(number, "fold"):
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
-        scores = []
+        scores, largest = [], max(float(self.C), *grid)
         for k, kernel in enumerate(kernels):
-            geometry = make_geometry(X, kernel, self.fit_intercept)  # once per gamma; the threads share it
+            geometry = make_geometry(X, kernel, self.fit_intercept, largest)  # once per gamma; the threads share it
             tasks = [functools.partial(fold_scores, geometry, k * len(folds) + fold) for fold in range(len(folds))]
             scores.append(np.transpose(run(tasks, self.n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
@@ -183,7 +183,7 @@ max_iter, random_state, n_jobs, verbose
         best_kernel, best_C = choose(self.scores_)
         self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
         if best_kernel < len(kernels) - 1:
-            geometry = make_geometry(X, kernels[best_kernel], self.fit_intercept)
+            geometry = make_geometry(X, kernels[best_kernel], self.fit_intercept, largest)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
         n_fits = len(prices) * len(problems)
         with task.part(n_searched, "fit on all rows", parts=n_fits, max_iter=settings.max_iter) as part:

@@ -70,7 +70,7 @@ class GramDescent:
         self.labels: list[LabelArray] = []
         self._Z, self._alpha_of_Z = np.empty((geometry.n_instances, 0)), self.alpha.copy()
         self._signed, self._mu_of_signed = np.empty(0), np.empty(0)
-        self._spent = 0  # multiply-adds of the epochs since the SVM was last solved
+        self._spent: float = 0  # multiply-adds of the epochs since the SVM was last solved
 
     def _set_labels(self, labels: list[LabelArray], Z: FloatArray) -> None:
         self.labels = labels
@@ -141,18 +141,25 @@ class GramDescent:
             threshold = PATIENCE * violation
         if violation <= goal:
             self._spent = 0
-        elif self._solve_by_newton(mu, rows):
-            violation, loss, self._spent = 0.0, losses.total(self.margins(mu), rows), 0
+        elif self._newton_is_due(mu, rows):
+            if self._solve_by_newton(mu, rows):
+                violation, self._spent = 0.0, 0
+            else:
+                self._spent = -np.inf  # not a second time
+            loss = losses.total(self.margins(mu), rows)
         return Sweep(violation, loss, n_epochs)
 
+    def _newton_is_due(self, mu: FloatArray, rows: IntArray) -> bool:
+        """Whether the epochs since the SVM was last solved have cost as much as Newton's method would."""
+        n_slack = int(np.count_nonzero(self.margins(mu)[rows] < 1))
+        affordable = n_slack <= MOST_NEWTON_ROWS and self._spent >= NEWTON_COST * n_slack**3
+        return affordable and bool(np.all(self.losses.ridge[rows] > 0))
+
     def _solve_by_newton(self, mu: FloatArray, rows: IntArray) -> bool:
-        """Solve the SVM of squared hinge loss at ``mu``; False where that is not worth it, or was given up."""
+        """Solve the SVM of squared hinge loss at ``mu``; False where that was given up."""
         label_set, ridge, Z = self.label_set, self.losses.ridge[rows], self._products()
         margins = self.margins(mu)[rows]
         slack, solved = margins < 1, False
-        n_slack = int(slack.sum())
-        if n_slack > MOST_NEWTON_ROWS or self._spent < NEWTON_COST * n_slack**3 or not np.all(ridge > 0):
-            return False
         for _ in range(MOST_NEWTON_STEPS):
             target = solve_with_slack(self._mixed_kernel(mu, rows[slack]), ridge[slack])
             if target is None:

@@ -49,8 +49,8 @@ class Kernel:
         """The kernel matrix of the rows of X, finite; refused before memory is taken if it cannot fit.
 
         scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole; the half
-        below the diagonal is a copy. Kernels with values between -1 and 1 are kept in float32, as LIBSVM keeps all, unless
-        ``single`` is False: such a matrix is positive semidefinite only up to that rounding.
+        below the diagonal is a copy. Kernels with values between -1 and 1 are kept in float32, as LIBSVM keeps all,
+        unless ``single`` is False: such a matrix is positive semidefinite only up to that rounding.
         """
         n = X.shape[0]
         dtype = np.dtype(np.float32 if X.dtype == np.float32 or (single and self.name in BOUNDED) else np.float64)
