@@ -195,21 +195,22 @@ def run(task: str, names: list[str], repeats: int, fast: bool, methods: list[str
 
 
 def table(paths: list[Path]) -> str:
-    """Mean per set (and concept, for the ROI task) and method, in Markdown."""
+    """Mean per set (and concept, for the ROI task) and method, in Markdown; a method with fewer runs shows how many."""
     records = [json.loads(line) for path in paths for line in path.open()]
-    methods = list(dict.fromkeys(r["method"] for r in records))
+    methods = [m for m in METHODS if any(r["method"] == m for r in records)]
     lines = ["| set | runs | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
-    rows: dict[str, list[float]] = {}
+    rows = []
     for r in records:
         r["row"] = f"{r['set']}, concept {r['fold']}" if "success_rate" in r else r["set"]
     for row in dict.fromkeys(r["row"] for r in records):
         chosen = [r for r in records if r["row"] == row]
         values = [[r.get("success_rate", r["accuracy"]) for r in chosen if r["method"] == m] for m in methods]
-        rows[row] = [float(np.mean(v)) if v else np.nan for v in values]
-        runs = "/".join(str(n) for n in dict.fromkeys(len(v) for v in values))
-        lines.append(f"| {row} | {runs} | " + " | ".join(f"{v:.3f}" for v in rows[row]) + " |")
-    mean = np.mean([values for values in rows.values() if not np.isnan(values).any()] or [[np.nan]], axis=0)
-    lines.append("| **mean** | | " + " | ".join(f"**{v:.3f}**" for v in mean) + " |")
+        most = max(len(v) for v in values)
+        rows.append([np.mean(v) if len(v) == most else np.nan for v in values])
+        cells = [f"{np.mean(v):.3f}" + (f" ({len(v)})" if len(v) < most else "") if v else "-" for v in values]
+        lines.append(f"| {row} | {most} | " + " | ".join(cells) + " |")
+    means = np.mean(rows, axis=0)
+    lines.append("| **mean** | | " + " | ".join("-" if np.isnan(v) else f"**{v:.3f}**" for v in means) + " |")
     return "\n".join(lines)
 
 

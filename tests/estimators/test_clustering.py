@@ -399,9 +399,16 @@ def test_relabelling_together_repairs_a_bad_division():
     start = TRUTH_OF_FOUR.copy()
     wrong = np.random.default_rng(0).permutation(len(start))[: len(start) // 4]
     start[wrong] = (start[wrong] + 1) % 4
-    svms, labels = relabel_together(GramGeometry(K), start, 1.0, "squared_hinge", 1e-2, seed=0, n_jobs=None)
+    svms, labels, predicted = relabel_together(GramGeometry(K), start, 1.0, "squared_hinge", 1e-2, seed=0, n_jobs=None)
     assert clustering_accuracy(TRUTH_OF_FOUR, labels) == 1.0 > clustering_accuracy(TRUTH_OF_FOUR, start)
     np.testing.assert_array_equal(labels, np.argmax([svm.scores() for svm in svms], axis=0))
+    assert predicted
+
+
+def test_a_cluster_that_nobody_wants_is_told():
+    with pytest.warns(UserWarning, match="no row's first choice"):
+        model = cluster(np.ones((20, 2)), kernel="rbf", n_clusters=3)
+    assert np.bincount(model.labels_).size == 3
 
 
 def test_a_cluster_that_is_nobodys_first_choice_keeps_the_row_it_misses_least():

@@ -26,8 +26,9 @@ PRICES, MOST_ROUNDS, FEW_MOVES = (0.001, 0.01, 0.1, 1.0), 20, 1e-3
 
 def relabel_together(
     geometry: Geometry, labels: IntArray, C: float, loss: str, tol: float, seed: int, n_jobs: int | None
-) -> tuple[list[LabeledSVM], IntArray]:
-    """One SVM per cluster, and the cluster of every row: that of the largest value."""
+) -> tuple[list[LabeledSVM], IntArray, bool]:
+    """One SVM per cluster, the cluster of every row, and whether that is the one of the largest value for all of them:
+    a cluster that would be empty keeps a row."""
     n_rows, n_clusters = labels.size, int(labels.max()) + 1
     svms: list[LabeledSVM] = []
 
@@ -44,12 +45,13 @@ def relabel_together(
         for i in range(MOST_ROUNDS):
             number = step * MOST_ROUNDS + i
             svms = run([partial(against_the_rest, k, share * C, number) for k in range(n_clusters)], n_jobs)
-            moved = of_largest_value(np.stack([svm.scores() for svm in svms], axis=1))
+            values = np.stack([svm.scores() for svm in svms], axis=1)
+            moved = of_largest_value(values)
             n_moved = np.count_nonzero(moved != labels)
             labels = moved
             if n_moved <= FEW_MOVES * n_rows:
                 break
-    return svms, labels
+    return svms, labels, np.array_equal(labels, np.argmax(values, axis=1))
 
 
 def of_largest_value(F: FloatArray) -> IntArray:

@@ -110,8 +110,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     -----
     ``predict`` of the training rows is ``labels_``: the threshold lies between two different values of f. Only where
     the balance cannot be kept without dividing rows of equal f, equal rows for instance, ``labels_`` divides them by
-    index, ``predict`` keeps them together, and `fit` warns. Of more than two clusters, one that would be nobody's first
-    choice keeps a row in ``labels_``. A pickle leaves ``labelings_`` out.
+    index, ``predict`` keeps them together, and `fit` warns. So it does where one of more than two clusters is no row's
+    first choice and keeps a row in ``labels_`` all the same. A pickle leaves ``labelings_`` out.
 
     Examples
     --------
@@ -198,9 +198,16 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         divider = Divider(X, whole, mean, float(self.balance), float(self.C), self.n_init, settings, seed, task)
         tree, labels = divider.until(n_clusters, self.n_jobs)
         if n_clusters > 2 and kernel.name != "linear":
-            svms, labels = relabel_together(
+            svms, labels, predicted = relabel_together(
                 whole, labels, float(self.C), settings.loss, settings.tol, seed, self.n_jobs
             )
+            if not predicted:
+                warnings.warn(
+                    f"{type(self).__name__}: a cluster is no row's first choice and keeps one row in labels_, which "
+                    "predict puts elsewhere. Lower n_clusters, or drop duplicate rows or constant features.",
+                    UserWarning,
+                    stacklevel=callers_level(),
+                )
             order = _largest_first(labels)
             self.labels_ = np.argsort(order)[labels].astype(np.int32)
             self._store_functions(X, kernel, [(svms[k].descent, svms[k].master.mu) for k in order])
