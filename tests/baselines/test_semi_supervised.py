@@ -518,6 +518,15 @@ def test_it_never_falls_below_the_supervised_svm_by_its_own_measure(kernel):
 
 # A small C: some checks use rows of length 300, on which C = 1 is slow with every linear SVM.
 @pytest.mark.filterwarnings("ignore:.*no row of y is unlabeled:UserWarning")
-@parametrize_with_checks([TSVM(C=0.01), LaplacianSVM(gamma_A=50), GradientS3VM(kernel="rbf")])
+@parametrize_with_checks(
+    [
+        TSVM(C=0.01),
+        CCCPSVM(C=0.01),
+        LaplacianSVM(gamma_A=50),
+        AnnealedS3VM(kernel="rbf"),
+        GradientS3VM(kernel="rbf"),
+        S4VM(C=0.01),
+    ]
+)
 def test_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
