@@ -25,12 +25,17 @@ def average(geometry: AnyGeometry, X: Matrix, starts: IntArray) -> AnyGeometry:
     """The geometry of the means: of the rows of X, or in the feature space of the kernel."""
     if isinstance(geometry, LinearGeometry):
         return LinearGeometry(averaging(starts) @ X, geometry.bias)
-    weight = (1.0 / np.diff(starts)).astype(geometry.K.dtype)
-    half = np.add.reduceat(geometry.K, starts[:-1], axis=0)
-    half *= weight[:, None]
-    K = np.add.reduceat(half, starts[:-1], axis=1)
-    K *= weight
+    K = _means(_means(geometry.K, starts, axis=0), starts, axis=1)
     return GramGeometry(K, geometry.bias)
+
+
+def _means(K: np.ndarray, starts: IntArray, axis: int) -> np.ndarray:
+    """Means of groups along an axis. Most rows hold one instance, and for those np.add.reduceat crawls."""
+    means = K.take(starts[:-1], axis)
+    for i in np.flatnonzero(np.diff(starts) > 1):
+        group = K.take(range(starts[i], starts[i + 1]), axis)
+        np.moveaxis(means, axis, 0)[i] = group.mean(axis)
+    return means
 
 
 class OnMeans(NamedTuple):

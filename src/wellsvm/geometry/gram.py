@@ -191,9 +191,8 @@ class GramDescent:
         signs = self.columns[instances] * np.sqrt(mu)
         Q = self.geometry.K[np.ix_(instances, instances)].astype(np.float64) + self.geometry.bias**2
         Q *= signs @ signs.T
-        if self.label_set.starts is not None:
-            owner = self.label_set.row_of[instances]
-            first = np.flatnonzero(np.diff(owner, prepend=-1))
+        if instances.size > rows.size:  # rows of several instances
+            first = np.flatnonzero(np.diff(self.label_set.row_of[instances], prepend=-1))
             Q = np.add.reduceat(np.add.reduceat(Q, first, axis=0), first, axis=1)
         return Q
 
