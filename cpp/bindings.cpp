@@ -166,28 +166,38 @@ static Rows<CsrRows<Real, Index>> csr_rows(In1<Real> data, In1<Index> indices, I
 }
 
 template <class Real> struct Gram {
-    nb::object owner;
-    const Real *K;
-    std::int64_t n_instances;
+    std::vector<nb::object> owners;
+    GramRows<Real> K;
     GramKernels<Real> kernels = pick_gram<Real>();
+
+    // The caller may change the places between two calls: looked at every time, which is little beside a step.
+    void require_places() const {
+        bool sound = true;
+        for (std::int64_t j = 0; K.places && j < K.n_instances; ++j) sound &= K.places[j] < K.n_rows;
+        require(sound, "places names a row that does not exist");
+    }
 
     void combine(In1<std::int64_t> rows, In2<double> coef, Out2<double> Z) const {
         require(coef.shape(1) == rows.shape(0), "coef must have one column per row named");
-        require(Z.shape(0) == coef.shape(0) && Z.shape(1) == static_cast<std::size_t>(n_instances),
+        require(Z.shape(0) == coef.shape(0) && Z.shape(1) == static_cast<std::size_t>(K.n_instances),
                 "Z must be of shape (rows of coef, instances)");
         const std::int64_t *const named = rows.data(), n_rows = rows.shape(0), width = coef.shape(0);
-        for (std::int64_t r = 0; r < n_rows; ++r)
-            require(named[r] >= 0 && named[r] < n_instances, "rows names an instance that does not exist");
+        require_places();
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            require(named[r] >= 0 && named[r] < K.n_instances, "rows names an instance that does not exist");
+            require(!K.places || K.places[named[r]] >= 0, "rows names an instance whose row is not at hand");
+        }
         const double *const c = coef.data();
         double *const out = Z.data();
         nb::gil_scoped_release release;
-        kernels.combine(K, n_instances, named, n_rows, c, width, out);
+        kernels.combine(K, named, n_rows, c, width, out);
     }
 
     Report descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge, In1<double> curvature,
                    Out1<double> alpha, In1<std::int32_t> pattern_of, In2<std::int8_t> patterns, In1<double> mu,
                    Out1<double> signed_scores, double bias, double threshold, In1<std::int64_t> order) const {
-        const std::size_t n = n_instances;
+        const std::size_t n = K.n_instances;
+        require_places();
         require(pattern_of.shape(0) == n && signed_scores.shape(0) == n,
                 "pattern_of and signed_scores need one entry per instance");
         require(patterns.shape(0) == mu.shape(0), "patterns must have one row per entry of mu");
@@ -200,15 +210,19 @@ template <class Real> struct Gram {
         const std::int64_t *const visited = order.data();
         const std::int64_t n_order = order.shape(0);
         nb::gil_scoped_release release;
-        const SliceReport r = kernels.descend(K, n_instances, dual, labels, values, mixed.data(), bias, threshold, visited,
-                                              n_order);
+        const SliceReport r =
+            kernels.descend(K, dual, labels, values, mixed.data(), bias, threshold, visited, n_order);
         return {r.violation, r.loss, r.n_changed};
     }
 };
 
-template <class Real> static Gram<Real> gram(In2<Real> K) {
-    require(K.shape(0) == K.shape(1), "K must be square");
-    return {nb::cast(K), K.data(), static_cast<std::int64_t>(K.shape(0))};
+template <class Real> static Gram<Real> gram(In2<Real> K, std::optional<In1<std::int64_t>> places) {
+    const std::int64_t n_rows = K.shape(0), n_instances = K.shape(1);
+    require(places || n_rows == n_instances, "K must be square");
+    require(!places || places->shape(0) == K.shape(1), "places needs one entry per column of K");
+    std::vector<nb::object> owners = {nb::cast(K)};
+    if (places) owners.push_back(nb::cast(*places));
+    return {owners, {K.data(), n_rows, n_instances, places ? places->data() : nullptr}};
 }
 
 template <class View> static void bind_rows(nb::module_ &m, const char *name) {
@@ -231,7 +245,7 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
         .def("descend", &G::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
         nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("pattern_of").noconvert(),
         nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(), nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
-    m.def("gram", &gram<Real>, nb::arg("K").noconvert());
+    m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
 }
 
 template <class Real, class Index> static void bind_csr(nb::module_ &m, const char *name) {

@@ -1,20 +1,27 @@
 // Products with a Gram matrix, and dual coordinate descent on it with T label vectors; included inside the per-processor
 // namespace.
 
+template <class Real> inline const Real *gram_row(const GramRows<Real> &K, std::int64_t j) {
+    return K.data + (K.places ? K.places[j] : j) * K.n_instances;
+}
+
 // Columns of K are taken in blocks that stay in the cache for all T products, rows four at a time: sums in double
 // whatever K is stored in, which a BLAS call on float would not give.
 template <class Real>
-void combine_gram(const Real *K, std::int64_t n_instances, const std::int64_t *rows, std::int64_t n_rows,
-                  const double *coef, std::int64_t width, double *Z) {
-    constexpr std::int64_t block = 1024;
+void combine_gram(const GramRows<Real> &K, const std::int64_t *rows, std::int64_t n_rows, const double *coef,
+                  std::int64_t width, double *Z) {
+    const std::int64_t n_instances = K.n_instances;
+    constexpr std::int64_t block = 1024, line = 64 / sizeof(Real);
     for (std::int64_t begin = 0; begin < n_instances; begin += block) {
         const std::int64_t size = begin + block < n_instances ? block : n_instances - begin;
         for (std::int64_t r = 0; r < n_rows; r += 4) {
             const std::int64_t last = n_rows - 1;
             const std::int64_t r1 = r + 1 < last ? r + 1 : last, r2 = r + 2 < last ? r + 2 : last,
                                r3 = r + 3 < last ? r + 3 : last;
-            const Real *k0 = K + rows[r] * n_instances + begin, *k1 = K + rows[r1] * n_instances + begin,
-                       *k2 = K + rows[r2] * n_instances + begin, *k3 = K + rows[r3] * n_instances + begin;
+            const Real *k0 = gram_row(K, rows[r]) + begin, *k1 = gram_row(K, rows[r1]) + begin,
+                       *k2 = gram_row(K, rows[r2]) + begin, *k3 = gram_row(K, rows[r3]) + begin;
+            for (std::int64_t ahead = r + 4; ahead < r + 8 && ahead < n_rows; ++ahead)
+                for (std::int64_t l = 0; l < size; l += line) WELLSVM_PREFETCH(gram_row(K, rows[ahead]) + begin + l);
             for (std::int64_t t = 0; t < width; ++t) {
                 const double *c = coef + t * n_rows;
                 const double c0 = c[r], c1 = r + 1 < n_rows ? c[r1] : 0.0, c2 = r + 2 < n_rows ? c[r2] : 0.0,
@@ -34,8 +41,31 @@ void combine_gram(const Real *K, std::int64_t n_instances, const std::int64_t *r
 // A change of alpha_i moves signed_scores[k] by K_jk m[pattern of k] with m = change * sum_t mu_t y_jt pattern_t, one
 // small table per step: O(N) per step whatever T is, as long as the label vectors share most of their patterns.
 
+// out[l] += (k[l] + offset) mixed[pattern_of[l]], the whole cost of a step. Rows come in random order, and a processor
+// follows a row by itself only to the end of its page: the next entries are asked for ahead. The pragma tells that
+// `out` and `mixed` do not overlap, without which the compiler keeps the loop scalar.
 template <class Real>
-SliceReport descend_gram(const Real *K, std::int64_t n_instances, const DualRows &dual, const LabelPatterns &labels,
+inline void add_gram_row(const Real *k, std::int64_t n, const std::int32_t *pattern_of, const double *mixed,
+                         double offset, double *out) {
+    constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);
+    for (std::int64_t begin = 0; begin < n; begin += block) {
+        const std::int64_t end = begin + block < n ? begin + block : n;
+        if (begin + ahead < n)
+            for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k + begin + ahead + l);
+#pragma omp simd
+        for (std::int64_t l = begin; l < end; ++l) out[l] += (static_cast<double>(k[l]) + offset) * mixed[pattern_of[l]];
+    }
+}
+
+inline bool any_label(const LabelPatterns &labels, std::int64_t j) {
+    const std::int8_t *y = labels.patterns + labels.pattern_of[j];
+    bool any = false;
+    for (std::int64_t t = 0; t < labels.width; ++t) any |= y[t * labels.n_patterns] != 0;
+    return any;
+}
+
+template <class Real>
+SliceReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
                          double *signed_scores, double *mixed, double bias, double threshold,
                          const std::int64_t *order, std::int64_t n_order) {
     const std::int64_t w = labels.width, P = labels.n_patterns;
@@ -51,22 +81,21 @@ SliceReport descend_gram(const Real *K, std::int64_t n_instances, const DualRows
         if (s.violation > report.violation) report.violation = s.violation;
         const double change = s.alpha - dual.alpha[i];
         if (change == 0.0 || s.violation <= threshold) continue;
+        bool at_hand = true; // else it is left for later too
+        for (std::int64_t j = first; K.places && j < last; ++j) at_hand &= K.places[j] >= 0 || !any_label(labels, j);
+        if (!at_hand) continue;
         dual.alpha[i] = s.alpha;
         ++report.n_changed;
         for (std::int64_t j = first; j < last; ++j) {
             const std::int8_t *y = labels.patterns + labels.pattern_of[j];
-            bool labeled = false;
+            if (!any_label(labels, j)) continue;
             for (std::int64_t p = 0; p < P; ++p) mixed[p] = 0.0;
             for (std::int64_t t = 0; t < w; ++t) { // patterns lie side by side: each t is one vector operation
                 const double step = change * labels.mu[t] * y[t * P];
-                labeled |= y[t * P] != 0;
                 if (step == 0.0) continue;
                 for (std::int64_t p = 0; p < P; ++p) mixed[p] += step * labels.patterns[t * P + p];
             }
-            if (!labeled) continue;
-            const Real *k = K + j * n_instances;
-            for (std::int64_t l = 0; l < n_instances; ++l)
-                signed_scores[l] += (static_cast<double>(k[l]) + offset) * mixed[labels.pattern_of[l]];
+            add_gram_row(gram_row(K, j), K.n_instances, labels.pattern_of, mixed, offset, signed_scores);
         }
     }
     return report;

@@ -29,12 +29,14 @@ struct LabelPatterns {
 
 template <class Real> struct GramKernels {
     // Z[t, :] += sum over r of coef[t, r] K[rows[r], :]                       (products with K, which is symmetric)
-    void (*combine)(const Real *K, std::int64_t n_instances, const std::int64_t *rows, std::int64_t n_rows,
-                    const double *coef, std::int64_t width, double *Z);
+    void (*combine)(const GramRows<Real> &K, const std::int64_t *rows, std::int64_t n_rows, const double *coef,
+                    std::int64_t width, double *Z);
     // One slice of a dual coordinate descent epoch on K (plus bias^2); signed_scores[j], what instance j adds to the
-    // margin of its row, is kept up to date. Rows whose projected gradient is at most `threshold` are left for later: a step costs a row of K.
-    SliceReport (*descend)(const Real *K, std::int64_t n_instances, const DualRows &dual, const LabelPatterns &labels,
-                           double *signed_scores, double *mixed, double bias, double threshold, const std::int64_t *order, std::int64_t n_order);
+    // margin of its row, is kept up to date. Rows whose projected gradient is at most `threshold` are left for later: a
+    // step costs a row of K.
+    SliceReport (*descend)(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
+                           double *signed_scores, double *mixed, double bias, double threshold,
+                           const std::int64_t *order, std::int64_t n_order);
 };
 
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \

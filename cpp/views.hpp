@@ -21,6 +21,13 @@ template <class Real, class Index> struct CsrRows {
     std::int64_t n_rows, n_features;
 };
 
+// Rows of a symmetric kernel matrix: all of them, or those at hand, row j at places[j] (negative: not at hand).
+template <class Real> struct GramRows {
+    const Real *data;
+    std::int64_t n_rows, n_instances;
+    const std::int64_t *places; // null where row j is at j
+};
+
 // The dual box-constrained problem, one variable alpha[i] per row i. Row i is made of the instances
 // starts[i] .. starts[i + 1] - 1, or of instance i alone where `starts` is null.
 //     curvature[i] >= sum_t mu_t || psi_t(i) ||^2 + ridge[i]

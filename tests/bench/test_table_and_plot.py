@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wellsvm._marked import fill, places
 from wellsvm.bench.plot import curves_of, draw, fit_exponent, save
-from wellsvm.bench.table import about, fill, latest, lines_of, markdown, places
+from wellsvm.bench.table import about, latest, lines_of, markdown
 
 MIB = 2**20
 
@@ -62,10 +63,10 @@ def test_only_the_last_environment_of_a_case_counts(record):
 def test_places_of_a_page_are_filled_again_and_again(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Title\n\n<!-- bench text -->\n<!-- end -->\n\nwords\n\n<!-- bench rbf -->\nold\n<!-- end -->\n")
-    assert places(page) == ["text", "rbf"]
-    fill(page, {"text": "new", "cv": "nowhere"})
+    assert places(page, "bench") == ["text", "rbf"]
+    fill(page, "bench", {"text": "new", "cv": "nowhere"})
     once = page.read_text()
-    fill(page, {"text": "new"})
+    fill(page, "bench", {"text": "new"})
     assert page.read_text() == once
     assert "<!-- bench text -->\n\nnew\n\n<!-- end -->" in once
     assert "<!-- bench rbf -->\nold\n<!-- end -->" in once

@@ -186,8 +186,8 @@ def test_refinement_ends_in_B_between_the_best_labelling_and_its_start(seed, kin
     label_set, seen = problem.label_set, []
     best, _ = mixed_integer_optimum(problem, tol=1e-6)
 
-    def solve(y, alpha=None):
-        svm = fit_svm(*problem[:3], y, tol=1e-6, rng=rng, alpha=alpha)
+    def solve(y, **start):
+        svm = fit_svm(*problem[:3], y, tol=1e-6, rng=rng, **start)
         seen.append(svm.objective)
         return svm
 

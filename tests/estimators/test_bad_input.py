@@ -135,6 +135,7 @@ PARAMETERS = {
     "gamma": [(0, V), (-1.0, V), (np.inf, V), ("wide", V), (None, T), (True, T)],
     "degree": [(-1, V), ("a", T), (np.nan, V)],
     "coef0": [("a", T), (np.nan, V), (np.inf, V)],
+    "cache_size": [(0, V), (-1, V), (np.nan, V), ("200", T), (True, T)],
     "loss": [("logistic", V), (None, V)],
     "balance": [(-0.1, V), (1.1, V), ((0.6, 0.4), V), ((0.1, 0.2, 0.3), V), ("equal", V), (np.nan, V), (("a", 1), T)],
     "oracle": [("best", V), (None, V)],

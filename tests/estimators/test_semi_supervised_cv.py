@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,7 +13,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, native
+from wellsvm.geometry.kernels import Kernel
 from wellsvm.model_selection import SemiSupervisedSplit
 
 PAPER_GRID = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0]
@@ -243,3 +246,34 @@ def test_it_works_on_a_kernel_matrix_and_in_a_pipeline():
     pipe = make_pipeline(StandardScaler(), SemiSupervisedSVCCV(Cs_unlabeled=[0.1], cv=2, random_state=0)).fit(X, y)
     assert pipe.score(X, truth) > 0.7
     assert clone(pipe)[-1].get_params() == pipe[-1].get_params()
+
+
+# ------------------------------------------------------------------ one distance matrix for all widths
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_distances_or_products_are_computed_once_for_all_gammas(monkeypatch, kernel):
+    X, y, _ = clouds()
+    params = {"kernel": kernel, "gammas": [0.05, 0.2, 1.0], "coef0": 0.1, "degree": 2, "loss": "hinge", "tol": 1e-4}
+    made, original = [], Kernel.pairs
+    monkeypatch.setattr(Kernel, "pairs", lambda *args: made.append(args) or original(*args))
+    shared = fit(X, y, **params)
+    assert len(made) == 1
+    monkeypatch.setattr(Kernel, "pairs", lambda *args: None)
+    np.testing.assert_allclose(fit(X, y, **params).scores_, shared.scores_, atol=0.15)  # a row may go another way
+    monkeypatch.setattr(Kernel, "pairs", original)
+    one = fit(X, y, **{**params, "gammas": [shared.gamma_]})
+    np.testing.assert_allclose(one.decision_function(X), shared.decision_function(X), rtol=1e-2, atol=1e-2)
+
+
+def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
+    monkeypatch.setattr(native, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
+    X, y, _ = clouds(n=700)
+    params = {"kernel": "rbf", "gammas": [0.05, 0.2, 1.0], "cv": 2, "Cs_unlabeled": [0.1]}
+    fit(X, y, **params)  # imports and the like
+    tracemalloc.start()
+    fit(X, y, **params)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    matrix = 4 * 700**2
+    assert 1.9 * matrix < peak < 2.9 * matrix

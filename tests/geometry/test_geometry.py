@@ -289,7 +289,7 @@ def test_a_kernel_matrix_larger_than_memory_is_refused_before_it_is_made(monkeyp
     monkeypatch.setattr(kernels, "_available_memory", lambda: 4 * 320**2)
     fits, large = np.zeros((320, 2)), np.zeros((321, 2))
     with monkeypatch.context() as patch:
-        patch.setattr(kernels, "pairwise_kernels", never)
+        patch.setattr(kernels, "euclidean_distances", never)
         with pytest.raises(MemoryError, match="321 rows"):
             Kernel("rbf").gram(large)
     assert Kernel("rbf").gram(fits).shape == (320, 320)
@@ -310,11 +310,52 @@ def test_a_kernel_matrix_made_in_blocks_is_the_whole_one(monkeypatch, name, make
     X = np.random.default_rng(2).standard_normal((23, 3))
     kernel = Kernel(name, gamma=0.7, degree=2, coef0=0.5)
     whole = kernel.between(make(X), make(X))
-    monkeypatch.setattr(native, "WORK_PER_CALL", 250)  # five rows per block
+    monkeypatch.setattr(native, "WORK_PER_CALL", 1200)  # five rows per block
     K = kernel.gram(make(X))
     rounding = np.finfo(K.dtype).eps
     np.testing.assert_allclose(K, whole, rtol=2 * rounding, atol=8 * np.finfo(np.float64).eps)
     np.testing.assert_array_equal(K, K.T)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("name", ["rbf", "poly", "sigmoid"])
+def test_kernels_that_differ_in_gamma_share_what_it_does_not_enter(monkeypatch, name, make):
+    X = make(np.random.default_rng(3).standard_normal((23, 3)))
+    first = Kernel(name, gamma=0.7, degree=2, coef0=0.5)
+    pairs = first.pairs(X)
+    before = pairs.copy()
+    direct = [Kernel(name, gamma, 2, 0.5).gram(X) for gamma in (0.01, 0.7, 4.0)]
+
+    def never(*args, **kwargs):
+        raise AssertionError("distances or products were computed again")
+
+    for function in ("euclidean_distances", "linear_kernel"):
+        monkeypatch.setattr(kernels, function, never)
+    for gamma, K in zip((0.01, 0.7, 4.0), direct):
+        shared = Kernel(name, gamma, 2, 0.5).gram(X, pairs=pairs)
+        assert shared.dtype == K.dtype
+        np.testing.assert_allclose(shared, K, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(pairs, before)
+
+
+def test_pairs_are_not_kept_where_a_matrix_beside_them_would_not_fit(monkeypatch):
+    X = np.zeros((50, 2))
+    monkeypatch.setattr(kernels, "_available_memory", lambda: 2 * 4 * 50**2 - 1)
+    assert Kernel("rbf").pairs(X) is None
+    assert Kernel("rbf").gram(X).shape == (50, 50)
+    monkeypatch.setattr(kernels, "_available_memory", lambda: 2 * 4 * 50**2)
+    assert Kernel("rbf").pairs(X).shape == (50, 50)
+    assert Kernel(rbf_kernel).pairs(X) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_do_not_drown_in_a_large_mean(dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(0, 8, (30, 4)) + 2.0**20).astype(dtype)  # whole numbers: exact in float32 too
+    exact = np.exp(-0.1 * np.square(X[:, None].astype(np.float64) - X[None].astype(np.float64)).sum(axis=2))
+    kernel = Kernel("rbf", gamma=0.1)
+    for K in (kernel.gram(X), kernel.between(X, X), Kernel("rbf", 0.1).gram(X, pairs=kernel.pairs(X))):
+        np.testing.assert_allclose(K, exact, rtol=1e-5, atol=1e-7)
 
 
 # Newton's method

@@ -333,6 +333,50 @@ def test_rows_of_a_gram_are_combined_in_double(dtype, n_rows):
     np.testing.assert_allclose(*results, **CLOSE)
 
 
+@pytest.mark.parametrize("module", [native, reference], ids=["native", "reference"])
+@pytest.mark.parametrize("several", [False, True])
+def test_rows_of_a_gram_that_are_not_at_hand_wait(module, several):
+    """With places: the rows at hand move as on the whole matrix, no other does, and all are reported."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N_INSTANCES, 4))
+    K, starts = X @ X.T, make_starts(several)
+    n_rows = N_INSTANCES if starts is None else len(starts) - 1
+    row_of = np.arange(n_rows) if starts is None else np.repeat(np.arange(n_rows), np.diff(starts))
+    labels, mu = make_labels(rng, 2, starts), np.array([0.3, 0.7])
+    dual = make_dual(rng, "squared_hinge", n_rows, safe_curvature(K.diagonal(), labels, starts))
+    patterns, pattern_of = np.unique(labels, axis=0, return_inverse=True)
+    patterns, pattern_of = np.ascontiguousarray(patterns.T), pattern_of.ravel().astype(np.int32)
+    order, chosen = rng.permutation(n_rows), rng.random(n_rows) < 0.5
+    kept = rng.permutation(np.flatnonzero(chosen[row_of] & labels.any(axis=1)))
+    places = np.full(N_INSTANCES, -1)
+    places[kept] = np.arange(kept.size)
+    ends = []
+    for gram, visited in (
+        (make_gram(K, module=module), order[chosen[order]]),
+        (make_gram(np.ascontiguousarray(K[kept]), places, module=module), order),
+    ):
+        cap, ridge, curvature, alpha = (part.copy() for part in dual)
+        signed = np.zeros(N_INSTANCES)
+        report = gram.descend(starts, cap, ridge, curvature, alpha, pattern_of, patterns, mu, signed, 0.0, 0.0, visited)
+        ends.append((alpha, signed, report))
+    (alpha, signed, report), (alpha_part, signed_part, report_part) = ends
+    np.testing.assert_allclose(alpha_part[chosen], alpha[chosen], **CLOSE)
+    np.testing.assert_array_equal(alpha_part[~chosen], dual[3][~chosen])
+    np.testing.assert_allclose(signed_part, signed, **CLOSE)
+    assert report_part[0] >= report[0] > 0
+    assert report_part[1] > report[1]
+    with pytest.raises(ValueError, match="not at hand"):
+        gram.combine(np.flatnonzero(places < 0)[:1], np.ones((1, 1)), np.zeros((1, N_INSTANCES)))
+
+
+def test_places_outside_the_rows_given_are_refused():
+    K, places = np.eye(5)[:2], np.array([0, 1, 2, -1, -1])
+    with pytest.raises(ValueError, match="places names a row"):
+        native.gram(K, places).combine(np.array([0]), np.ones((1, 1)), np.zeros((1, 5)))
+    with pytest.raises(ValueError, match="places needs one entry per column"):
+        native.gram(K, places[:4])
+
+
 def test_an_empty_gram_is_fine():
     gram = make_gram(np.zeros((0, 0)), module=native)
     none, rows = np.zeros(0), np.zeros(0, np.int64)

@@ -82,8 +82,8 @@ class Raw(str):
     """Markup, not to be escaped."""
 
 
-def page(title: str, header: str, sections: Iterable[str], footer: str) -> str:
-    """The whole file; empty sections are left out."""
+def page(title: str, header: str, sections: Iterable[str], footer: str, style: str = "") -> str:
+    """The whole file; empty sections are left out. ``style`` is added to the style sheet."""
     body = "\n".join(part for part in sections if part)
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -92,7 +92,7 @@ def page(title: str, header: str, sections: Iterable[str], footer: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{escape(title)}</title>
-<style>{STYLE}{COLOURS}
+<style>{STYLE}{COLOURS}{style}
 </style>
 </head>
 <body>

@@ -11,7 +11,9 @@ import numpy as np
 
 from wellsvm._typing import FloatArray
 
-__all__ = ["MOST_COLOURS", "Line", "colour_of", "histogram", "line_chart"]
+__all__ = [
+    "MOST_COLOURS", "WIDTH", "Line", "colour_of", "histogram", "line_chart", "picture", "round_ticks", "tick_texts",
+]  # fmt: skip
 
 WIDTH, HEIGHT = 680, 260
 LEFT, RIGHT, TOP, BOTTOM = 76, 16, 14, 44
@@ -90,7 +92,7 @@ def line_chart(
         place = f'x="{at + side:.1f}" y="{HEIGHT - BOTTOM - 8}" text-anchor="{end}"'
         parts.append(f'<text class="strong" {place}>{escape(marked[1])}</text>')
     parts += [_draw(line, frame) for line in lines]
-    return _svg(parts, label)
+    return picture(parts, label)
 
 
 def histogram(values: FloatArray, *, label: str, x_label: str, y_label: str, levels: Sequence[float]) -> str:
@@ -99,7 +101,7 @@ def histogram(values: FloatArray, *, label: str, x_label: str, y_label: str, lev
     width = (high - low) / BINS
     edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)  # 0 is one of them
     counts, _ = np.histogram(values, edges)
-    ticks = [tick for tick in _ticks(low, high) if edges[0] <= tick <= edges[-1]]
+    ticks = [tick for tick in round_ticks(low, high) if edges[0] <= tick <= edges[-1]]
     frame = _frame((edges[0], edges[-1]), ticks, None, (0.0, float(counts.max())), False, x_label, y_label, pad=0.0)
     parts = list(frame.marks)
     for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:]):
@@ -112,11 +114,12 @@ def histogram(values: FloatArray, *, label: str, x_label: str, y_label: str, lev
     for value in levels:
         at = frame.x(value)
         parts.append(f'<line class="level" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-    return _svg(parts, label)
+    return picture(parts, label)
 
 
-def _svg(parts: Sequence[str], label: str) -> str:
-    opening = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
+def picture(parts: Sequence[str], label: str, height: int = HEIGHT) -> str:
+    """The parts as one picture, WIDTH units wide; ``label`` is for readers that do not see it."""
+    opening = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">'
     return "\n".join(['<div class="scroll">' + opening, *parts, "</svg></div>"])
 
 
@@ -158,7 +161,7 @@ def _frame(
 ) -> _Frame:
     """Axes, grid and labels, and the maps from numbers to the picture."""
     low, high = (math.log10(v) for v in y_range) if log else y_range
-    y_ticks = [10.0**e for e in range(math.floor(low), math.ceil(high) + 1)] if log else _ticks(low, high)
+    y_ticks = [10.0**e for e in range(math.floor(low), math.ceil(high) + 1)] if log else round_ticks(low, high)
     if log:
         low, high = float(math.floor(low)), float(max(math.ceil(high), math.floor(low) + 1))
         y_ticks = y_ticks[:: 1 + len(y_ticks) // 8]
@@ -175,11 +178,11 @@ def _frame(
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
     marks = []
-    for tick, text in zip(y_ticks, [f"{tick:g}" for tick in y_ticks] if log else _texts(y_ticks)):
+    for tick, text in zip(y_ticks, [f"{tick:g}" for tick in y_ticks] if log else tick_texts(y_ticks)):
         y = y_of(tick)
         marks.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         marks.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
-    for tick, name in zip(x_ticks, x_names or _texts(x_ticks)):
+    for tick, name in zip(x_ticks, x_names or tick_texts(x_ticks)):
         marks.append(
             f'<text x="{x_of(tick):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{escape(name)}</text>'
         )
@@ -191,7 +194,7 @@ def _frame(
     return _Frame(x_of, y_of, marks)
 
 
-def _ticks(low: float, high: float, about: int = 5) -> list[float]:
+def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers that cover the range."""
     if not high > low:
         spread = abs(low) or 1.0
@@ -202,7 +205,7 @@ def _ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-def _texts(ticks: Sequence[float]) -> list[str]:
+def tick_texts(ticks: Sequence[float]) -> list[str]:
     """The numbers with equally many decimals."""
     decimals = max((len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in ticks), default=0)
     return [f"{tick:.{decimals}f}" if abs(tick) < 1e6 else f"{tick:.4g}" for tick in ticks]

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from wellsvm._files import replacing
+from wellsvm._marked import fill
 from wellsvm.bench.plot import curves_of, draw, save
 from wellsvm.bench.runner import Record
-from wellsvm.bench.table import about, fill, lines_of, markdown
+from wellsvm.bench.table import about, lines_of, markdown
 from wellsvm.bench.workloads import WORKLOADS
 
 __all__ = ["fill_page", "write_report"]
@@ -28,7 +29,7 @@ def fill_page(records: Sequence[Record], names: Iterable[str], page: Path) -> No
     """Write the tables into the marked places of a page, and the pictures into the folder ``images`` beside it."""
     images = page.parent / "images"
     images.mkdir(exist_ok=True)
-    fill(page, _sections(records, names, images, "bench-", "images/"))
+    fill(page, "bench", _sections(records, names, images, "bench-", "images/"))
 
 
 def _sections(

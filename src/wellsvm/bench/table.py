@@ -1,22 +1,17 @@
-"""Tables of the records: one line of text cells per case and method, written as Markdown, also into a page."""
+"""Tables of the records: one line of text cells per case and method, written as Markdown."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from wellsvm._files import replacing
+from wellsvm._versions import described
 from wellsvm.bench.runner import Record
 
-__all__ = ["COLUMNS", "Line", "about", "fill", "latest", "lines_of", "markdown", "places"]
+__all__ = ["COLUMNS", "Line", "about", "latest", "lines_of", "markdown"]
 
 SMALL_X = 2**20  # bytes; below, X is smaller than what any library allocates, and a share of it says nothing
-
-# A marked place of a page; what is between the two comments is written anew.
-MARKED = re.compile(r"(<!-- bench (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def latest(records: Sequence[Record]) -> list[Record]:
@@ -105,12 +100,7 @@ def about(records: Sequence[Record], workload: str) -> str:
     """One line: profile, rounds, backend, processors, versions."""
     chosen = [record for record in records if record["workload"] == workload]
     here, rounds = chosen[-1]["environment"], 1 + max(record["repeat"] for record in chosen)
-    packages = ", ".join(f"{name} {here[name]}" for name in ("wellsvm", "scikit-learn", "numpy", "scipy"))
-    packages = packages.replace("wellsvm not installed", "wellsvm from its source tree")
-    return (
-        f"Profile {chosen[-1]['profile']}, {rounds} round{'s' * (rounds > 1)}; {here['backend']}, "
-        f"{here['processors']} processors, Python {here['python']}, {packages}."
-    )
+    return f"Profile {chosen[-1]['profile']}, {rounds} round{'s' * (rounds > 1)}; {described(here)}."
 
 
 def markdown(lines: Sequence[Line]) -> str:
@@ -126,20 +116,3 @@ def markdown(lines: Sequence[Line]) -> str:
     return "\n".join(
         "| " + " | ".join(row[k].replace("|", "\\|") for k in used) + " |" for row in (heading, rule, *cells)
     )
-
-
-def places(page: Path) -> list[str]:
-    """Names of the marked places of a page, ``<!-- bench text -->`` ... ``<!-- end -->``."""
-    return [match[2] for match in MARKED.finditer(page.read_text(encoding="utf-8"))]
-
-
-def fill(page: Path, sections: dict[str, str]) -> None:
-    """Write sections into the marked places of a page; places without a section stay as they are."""
-
-    def made(match: re.Match[str]) -> str:
-        section = sections.get(match[2])
-        return match[0] if section is None else f"{match[1]}\n{section}\n\n{match[3]}"
-
-    text = MARKED.sub(made, page.read_text(encoding="utf-8"))
-    with replacing(page) as file:
-        file.write(text.encode("utf-8"))

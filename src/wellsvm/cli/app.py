@@ -10,6 +10,7 @@ from wellsvm.cli.demo import demo
 from wellsvm.cli.fit import fit
 from wellsvm.cli.info import info
 from wellsvm.cli.predict import predict
+from wellsvm.cli.reproduce import reproduce
 
 __all__ = ["app"]
 
@@ -28,4 +29,5 @@ app.command("predict")(predict)
 app.command("info")(info)
 app.command("demo")(demo)
 app.command("bench")(bench)
+app.command("reproduce")(reproduce)
 app.command("versions", help="Print what to paste into a bug report.")(show_versions)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from wellsvm.cli._console import check_output, stderr, told_in_one_line
+from wellsvm.cli._console import check_places, stderr, told_in_one_line
 from wellsvm.cli._summary import print_table
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def bench(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     names = [workload.name for workload in wanted]
-    places = [] if fill is None else _places(fill, names)
+    places = [] if fill is None else check_places("--fill", fill, "bench", names)
     with told_in_one_line():
         out.mkdir(parents=True, exist_ok=True)
         path = out / f"{profile.value}.jsonl"
@@ -82,22 +82,6 @@ def bench(
         if fill is not None:
             fill_page(records, places, fill)
             stderr().print(f"Filled in {fill}: {', '.join(places)}", markup=False)
-
-
-def _places(page: Path, names: list[str]) -> list[str]:
-    """The workloads that the page has a place for; an error now, not after the work, where it has none."""
-    from wellsvm.bench.table import places
-
-    if not page.is_file():
-        raise typer.BadParameter(f"--fill: {page} is not a file; give a Markdown page with marked places")
-    check_output("--fill", page)
-    found = [name for name in names if name in places(page)]
-    if not found:
-        raise typer.BadParameter(
-            f"--fill: {page} has no place for {', '.join(names)}; "
-            f"mark one by '<!-- bench {names[0]} -->' and '<!-- end -->'"
-        )
-    return found
 
 
 def _show(records: list[dict[str, Any]], name: str) -> None:

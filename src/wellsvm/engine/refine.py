@@ -25,16 +25,21 @@ def alternate(
     scores: FloatArray,
     alpha: FloatArray | None = None,
     max_rounds: int = MAX_ROUNDS,
+    solve_roughly: Callable[..., LabeledSVM] | None = None,
 ) -> LabeledSVM:
     """Label by ``scores``, solve the SVM, label by its scores, and so on until the labelling stays.
 
-    ``solve(y, alpha=...)`` trains the SVM on the labelling y from the dual variables alpha.
+    ``solve(y, alpha=..., descent=...)`` trains the SVM on the labelling y as `fit_svm` does; ``solve_roughly`` likewise,
+    as long as the labels still change: those on the way need not be solved well.
     """
-    y = label_set.linear_oracle(scores)
+    y, train = label_set.linear_oracle(scores), solve_roughly or solve
+    descent = None
     for _ in range(max_rounds):
-        svm = solve(y, alpha=alpha)
-        alpha, y_next = svm.alpha, label_set.linear_oracle(svm.scores())
+        svm = train(y, alpha=alpha, descent=descent)
+        descent, y_next = svm.descent, label_set.linear_oracle(svm.scores())
         if np.array_equal(y, y_next):
-            break
+            if train is solve:
+                return svm
+            train = solve
         y = y_next
-    return svm
+    return svm if train is solve else solve(y, descent=descent)

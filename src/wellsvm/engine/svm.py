@@ -50,9 +50,16 @@ def fit_svm(
     rng: np.random.Generator,
     alpha: FloatArray | None = None,
     rows: IntArray | None = None,
+    descent: Descent | None = None,
 ) -> LabeledSVM:
-    """Train on ``rows`` (all if None) under the labelling ``y``, from the dual variables ``alpha``."""
-    descent = geometry.descent(label_set, losses, alpha)
-    descent.add(descent.candidate(y))
+    """Train on ``rows`` (all if None) under the labelling ``y``, from the dual variables ``alpha``.
+
+    A ``descent`` of an SVM that is needed no more can be given instead of alpha; it goes on from there.
+    """
+    if descent is None:
+        descent = geometry.descent(label_set, losses, alpha)
+        descent.add(descent.candidate(y))
+    else:
+        descent.relabel(y)
     rows = np.flatnonzero(losses.cap > 0) if rows is None else rows
     return LabeledSVM(descent, solve_master(descent, np.ones(1), rows, rng, tol))

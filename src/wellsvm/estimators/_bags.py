@@ -15,13 +15,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._threads import run
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm.bags import Bags, as_bags
 from wellsvm.estimators._callbacks import CallbackSupportMixin, Task, with_callbacks
 from wellsvm.estimators._common import KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
 from wellsvm.estimators._feature_names import validate_named
 from wellsvm.estimators._parameters import choice, flag, number, whole_number
-from wellsvm.estimators._threads import run
 from wellsvm.geometry import GramGeometry, LinearGeometry
 from wellsvm.geometry.base import Losses
 from wellsvm.geometry.kernels import Kernel
@@ -75,7 +75,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
             self._check_parameters()
             bags, codes = self._validate(bags, y, groups)
             kernel, C = make_kernel(self, bags.X), max(self.C_positive, self.C_negative)
-            return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept, C))
+            cache_size = getattr(self, "cache_size", None)
+            return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept, C, cache_size))
 
     @with_callbacks
     def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, geometry: AnyGeometry) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -16,9 +16,10 @@ from wellsvm._typing import FloatArray, Matrix
 from wellsvm.estimators._parameters import choice, number
 from wellsvm.geometry import GramGeometry, LinearGeometry
 from wellsvm.geometry.kernels import KERNELS, Kernel, resolve_gamma
+from wellsvm.geometry.row_cache import Budget, CachedGeometry, KernelRows
 from wellsvm.native import make_rows, slices
 
-__all__ = ["KernelModel", "all_or_nothing", "check_matrix", "make_geometry", "make_kernel"]
+__all__ = ["KernelModel", "all_or_nothing", "check_matrix", "make_geometry", "make_kernel", "shared_pairs"]
 
 # Larger values have a squared norm that may overflow.
 LARGEST = 1e150
@@ -26,6 +27,9 @@ LARGEST = 1e150
 BIAS = 1.0
 # Rounding to float32 acts like noise on the kernel matrix; the ridge 1 / C must outweigh it.
 LARGEST_C_IN_SINGLE = 1e4
+MEGABYTE = 2**20
+# Rows of a callable's matrix that are looked at where it is not kept as a whole.
+SYMMETRY_SAMPLE = 200
 
 
 def check_matrix(
@@ -91,6 +95,8 @@ def make_kernel(estimator: Any, X: Matrix) -> Kernel:
         number("gamma", estimator.gamma, low=0.0, open_low=True)
     number("degree", estimator.degree, low=0.0)
     number("coef0", estimator.coef0)
+    if getattr(estimator, "cache_size", None) is not None:  # not every rival has one
+        number("cache_size", estimator.cache_size, low=0.0, open_low=True)
     if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' needs a square matrix of kernel values between the training rows; got shape "
@@ -103,17 +109,47 @@ def make_kernel(estimator: Any, X: Matrix) -> Kernel:
     return Kernel(estimator.kernel, gamma, estimator.degree, estimator.coef0)
 
 
-def make_geometry(X: Matrix, kernel: Kernel, fit_intercept: bool, C: float) -> LinearGeometry | GramGeometry:
-    """Linear rows, or the kernel matrix; in full precision where the largest price C would show its rounding."""
-    bias = BIAS if fit_intercept else 0.0
+def make_geometry(
+    X: Matrix,
+    kernel: Kernel,
+    fit_intercept: bool,
+    C: float,
+    cache_size: float | None = None,
+    pairs: np.ndarray | None = None,
+) -> LinearGeometry | GramGeometry:
+    """Linear rows, or the kernel matrix; in full precision where the largest price C would show its rounding.
+
+    ``cache_size`` is the memory for kernel values in MB, None for what is free; a matrix that needs more is kept in
+    part. ``pairs`` is what `shared_pairs` gave.
+    """
+    bias, single = BIAS if fit_intercept else 0.0, C <= LARGEST_C_IN_SINGLE
     if kernel.name == "linear":
         return LinearGeometry(X, bias)
-    return GramGeometry(gram_matrix(X, kernel, single=C <= LARGEST_C_IN_SINGLE), bias)
+    if _matrices_in(cache_size, X, kernel, single) < 1:
+        budget = Budget(int(cast(float, cache_size) * MEGABYTE))
+        rows = KernelRows(kernel, X, kernel.dtype(X, single))
+        if callable(kernel.name):
+            _require_symmetric(rows.block(np.arange(min(SYMMETRY_SAMPLE, X.shape[0]))), kernel.name)
+        return CachedGeometry(rows, bias, budget)
+    return GramGeometry(gram_matrix(X, kernel, single, pairs), bias)
 
 
-def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True) -> np.ndarray:
+def shared_pairs(X: Matrix, kernel: Kernel, C: float, cache_size: float | None) -> np.ndarray | None:
+    """What several kernels that differ in gamma compute once, see `Kernel.pairs`; None where it does not fit."""
+    single = C <= LARGEST_C_IN_SINGLE
+    return kernel.pairs(X, single) if _matrices_in(cache_size, X, kernel, single) >= 2 else None
+
+
+def _matrices_in(cache_size: float | None, X: Matrix, kernel: Kernel, single: bool) -> float:
+    """How many kernel matrices of the rows of X fit into ``cache_size`` MB; a precomputed one takes nothing."""
+    if cache_size is None or kernel.name == "precomputed":
+        return np.inf
+    return cache_size * MEGABYTE / (kernel.dtype(X, single).itemsize * max(1, X.shape[0]) ** 2)
+
+
+def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True, pairs: np.ndarray | None = None) -> np.ndarray:
     """The kernel matrix, checked; see `Kernel.gram`."""
-    K = kernel.gram(X, single)
+    K = kernel.gram(X, single, pairs)
     if not (isinstance(kernel.name, str) and kernel.name in ("linear", "rbf", "poly", "sigmoid")):
         _require_symmetric(K, kernel.name)
     return K

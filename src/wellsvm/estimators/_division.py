@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from wellsvm._threads import run
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.engine.alignment import climb_alignment
 from wellsvm.estimators._callbacks import Task
-from wellsvm.estimators._threads import run
 from wellsvm.estimators._two_class import Settings
 from wellsvm.estimators._two_clusters import TwoClusters, fit_two_clusters, halves
 from wellsvm.geometry import GramGeometry, LinearGeometry
@@ -145,7 +145,7 @@ class Divider:
         if rows.size == self.X.shape[0]:
             return self.whole, self.mean
         if isinstance(self.whole, GramGeometry):
-            return GramGeometry(self.whole.K[np.ix_(rows, rows)], self.whole.bias), None
+            return self.whole.part(rows), None
         return centred(self.X[rows], self.whole.bias)
 
     def _start_of_linear_rows(

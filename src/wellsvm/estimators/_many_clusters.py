@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
+from wellsvm._threads import run
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.estimators._threads import run
 from wellsvm.geometry.base import Geometry, Losses
 from wellsvm.labels import BalancedLabels
 

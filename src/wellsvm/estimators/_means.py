@@ -10,7 +10,7 @@ from scipy import sparse
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.svm import LabeledSVM
 from wellsvm.estimators._bags import AnyGeometry
-from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.geometry import LinearGeometry
 
 __all__ = ["OnMeans", "average", "averaging"]
 
@@ -25,17 +25,7 @@ def average(geometry: AnyGeometry, X: Matrix, starts: IntArray) -> AnyGeometry:
     """The geometry of the means: of the rows of X, or in the feature space of the kernel."""
     if isinstance(geometry, LinearGeometry):
         return LinearGeometry(averaging(starts) @ X, geometry.bias)
-    K = _means(_means(geometry.K, starts, axis=0), starts, axis=1)
-    return GramGeometry(K, geometry.bias)
-
-
-def _means(K: np.ndarray, starts: IntArray, axis: int) -> np.ndarray:
-    """Means of groups along an axis. Most rows hold one instance, and for those np.add.reduceat crawls."""
-    means = K.take(starts[:-1], axis)
-    for i in np.flatnonzero(np.diff(starts) > 1):
-        group = K.take(range(starts[i], starts[i + 1]), axis)
-        np.moveaxis(means, axis, 0)[i] = group.mean(axis)
-    return means
+    return geometry.averaged(starts)
 
 
 class OnMeans(NamedTuple):

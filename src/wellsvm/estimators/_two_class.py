@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wellsvm._threads import run
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.alignment import best_aligned
-from wellsvm.engine.cutting_plane import cutting_plane
+from wellsvm.engine.cutting_plane import ROUGH, cutting_plane
 from wellsvm.engine.refine import alternate
 from wellsvm.engine.report import History, Result
 from wellsvm.engine.separation import ORACLES
 from wellsvm.engine.svm import LabeledSVM, fit_svm
 from wellsvm.estimators._callbacks import Task
 from wellsvm.estimators._parameters import choice, flag, number, whole_number
-from wellsvm.estimators._threads import run
+from wellsvm.geometry import LinearGeometry
 from wellsvm.geometry.base import Geometry, Losses
 from wellsvm.labels.balanced import BalancedLabels
 
@@ -106,7 +107,8 @@ def fit_path(
     geometry : Geometry
         The rows.
     problems : sequence of Problem
-        One per class or pair; they run in ``n_jobs`` threads, which share the geometry.
+        One per class or pair; they run in ``n_jobs`` threads, which share the geometry. A single problem uses the
+        threads for passes over all rows.
     prices : sequence of arrays of shape (n_rows,)
         C of every row; a row with C = 0 takes no part.
     seed : int
@@ -126,6 +128,8 @@ def fit_path(
     if [fit.y.size for fit in warm or []] != [problem.labels.n_rows for problem in problems]:
         last = [None] * len(problems)
     task = task or Task()
+    if len(problems) == 1 and isinstance(geometry, LinearGeometry):
+        geometry.n_jobs = n_jobs  # one problem leaves the threads to the passes over its rows
 
     def fit(number: int, problem: Problem, *how: Any) -> BinaryFit:
         with task.part(number, problem.title or "fit", max_iter=settings.max_iter) as part:
@@ -155,10 +159,11 @@ def fit_binary(
     labels = problem.labels
     losses = Losses.of(settings.loss, C)
     solve = partial(fit_svm, geometry, labels, losses, tol=settings.tol, rng=rng)
+    refine = partial(alternate, solve, labels, solve_roughly=partial(solve, tol=ROUGH * settings.tol))
     supervised = solve(labels.y_known, rows=np.flatnonzero(labels.y_known))
     reached = []  # labelings that refinement found; the best is kept
     if settings.refine or settings.init == "refined":
-        reached.append(alternate(solve, labels, supervised.scores(), supervised.alpha))
+        reached.append(refine(supervised.scores(), supervised.alpha))
 
     if problem.init is not None:
         first = _made_feasible(labels, problem.init)
@@ -171,8 +176,9 @@ def fit_binary(
     starts = [first]
     if warm is not None:
         starts += [y for y in (warm.y, *warm.result.labels) if labels.contains(y)]
+    nearest = supervised if settings.init != "refined" or problem.init is not None else reached[0]
     result = cutting_plane(
-        geometry.descent(labels, losses, supervised.alpha if warm is None else warm.result.descent.alpha),
+        geometry.descent(labels, losses, nearest.alpha if warm is None else warm.result.descent.alpha),
         _distinct(starts),
         oracle=ORACLES[settings.oracle],
         tol=settings.tol,
@@ -183,9 +189,9 @@ def fit_binary(
     )
     if not settings.refine:
         return BinaryFit(result, None, labels.linear_oracle(result.scores()))
-    reached.append(alternate(solve, labels, result.scores(), result.descent.alpha))
+    reached.append(refine(result.scores(), result.descent.alpha))
     if warm is not None and warm.refined is not None:
-        reached.append(alternate(solve, labels, warm.scores(), warm.refined.alpha))
+        reached.append(refine(warm.scores(), warm.refined.alpha))
     refined = min(reached, key=lambda svm: svm.objective)
     return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
 

@@ -74,6 +74,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Threads for the divisions of more than two clusters; results do not depend on it.
     verbose : int, default=0
         1 prints a table row per label vector.
+    cache_size : float or None, default=None
+        Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
+        that does not, rows are computed when needed and the last used are kept: the same result up to ``tol``, but
+        several times slower. Without meaning for "linear" and "precomputed".
 
     Attributes
     ----------
@@ -142,6 +146,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         random_state=None,
         n_jobs=None,
         verbose=0,
+        cache_size=None,
     ):
         self.n_clusters = n_clusters
         self.C = C
@@ -160,6 +165,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cache_size = cache_size
 
     def fit(self, X, y=None):
         """Cluster the rows of X.
@@ -223,7 +229,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         """The geometry of all rows, and the mean that was taken off them."""
         if kernel.name == "linear":
             return centred(X, BIAS if self.fit_intercept else 0.0)
-        return make_geometry(X, kernel, self.fit_intercept, float(self.C)), None
+        return make_geometry(X, kernel, self.fit_intercept, float(self.C), self.cache_size), None
 
     def _store_values(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
         """Store ``sign * (f - threshold)`` of every division as one function of uncentred rows."""

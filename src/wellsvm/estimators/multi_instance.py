@@ -73,6 +73,10 @@ class MultiInstanceSVC(BagClassifier):
         Threads for the one-vs-rest problems of more than two classes; results do not depend on it.
     verbose : int, default=0
         1 prints a table row per choice of key instances.
+    cache_size : float or None, default=None
+        Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
+        that does not, rows are computed when needed and the last used are kept: the same result up to ``tol``, but
+        several times slower. Without meaning for "linear" and "precomputed".
 
     Attributes
     ----------
@@ -143,6 +147,7 @@ class MultiInstanceSVC(BagClassifier):
         random_state=None,
         n_jobs=None,
         verbose=0,
+        cache_size=None,
     ):
         self.C_positive = C_positive
         self.C_negative = C_negative
@@ -161,6 +166,7 @@ class MultiInstanceSVC(BagClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cache_size = cache_size
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

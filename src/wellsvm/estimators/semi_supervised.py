@@ -67,6 +67,10 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         Threads for the one-vs-rest problems of more than two classes; results do not depend on it.
     verbose : int, default=0
         1 prints a table row per label vector.
+    cache_size : float or None, default=None
+        Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
+        that does not, rows are computed when needed and the last used are kept: the same result up to ``tol``, but
+        several times slower. Without meaning for "linear" and "precomputed".
 
     Attributes
     ----------
@@ -141,6 +145,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         random_state=None,
         n_jobs=None,
         verbose=0,
+        cache_size=None,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -162,6 +167,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cache_size = cache_size
 
     def fit(self, X, y, sample_weight=None):
         """Learn from labeled and unlabeled rows.
@@ -188,7 +194,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         X, partial = self._validate(X, y)
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
         kernel = make_kernel(self, X)
-        geometry = make_geometry(X, kernel, self.fit_intercept, max(self.C, self.C_unlabeled))
+        geometry = make_geometry(X, kernel, self.fit_intercept, max(self.C, self.C_unlabeled), self.cache_size)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         problems = self._problems(partial)
         warm = getattr(self, "_fits", None) if self.warm_start else None

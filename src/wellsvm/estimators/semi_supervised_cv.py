@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
+from wellsvm._threads import run
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.estimators._callbacks import Task, with_callbacks
-from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
+from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel, shared_pairs
 from wellsvm.estimators._parameters import number
 from wellsvm.estimators._semi_supervised import SemiSupervisedBase
-from wellsvm.estimators._threads import run
 from wellsvm.estimators._two_class import fit_path
 from wellsvm.geometry.base import Geometry
 from wellsvm.geometry.kernels import Kernel
@@ -51,7 +51,7 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
     scoring : str, callable or None, default=None
         What to maximise, as in scikit-learn; None is accuracy.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
-max_iter, random_state, n_jobs, verbose
+max_iter, random_state, n_jobs, verbose, cache_size
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
 
     Attributes
@@ -102,6 +102,7 @@ max_iter, random_state, n_jobs, verbose
         random_state=None,
         n_jobs=None,
         verbose=0,
+        cache_size=None,
     ):
         self.C = C
         self.Cs_unlabeled = Cs_unlabeled
@@ -125,6 +126,7 @@ max_iter, random_state, n_jobs, verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cache_size = cache_size
 
     def fit(self, X, y, sample_weight=None):
         """Choose C_unlabeled (and gamma), then fit on all rows.
@@ -174,16 +176,24 @@ max_iter, random_state, n_jobs, verbose
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
         scores, largest = [], max(float(self.C), *grid)
+        pairs = shared_pairs(X, kernels[0], largest, self.cache_size) if len(kernels) > 1 else None
+        make = functools.partial(
+            make_geometry, X, fit_intercept=self.fit_intercept, C=largest, cache_size=self.cache_size, pairs=pairs
+        )
         for k, kernel in enumerate(kernels):
-            geometry = make_geometry(X, kernel, self.fit_intercept, largest)  # once per gamma; the threads share it
-            tasks = [functools.partial(fold_scores, geometry, k * len(folds) + fold) for fold in range(len(folds))]
-            scores.append(np.transpose(run(tasks, self.n_jobs)))
+            geometry = None  # its matrix goes before the next one comes: no more than two at a time
+            geometry = make(kernel)  # once per gamma; the threads share it
+            numbers = range(k * len(folds), (k + 1) * len(folds))
+            scores.append(
+                np.transpose(run([functools.partial(fold_scores, geometry, i) for i in numbers], self.n_jobs))
+            )
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([kernel.gamma for kernel in kernels])
         best_kernel, best_C = choose(self.scores_)
         self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
         if best_kernel < len(kernels) - 1:
-            geometry = make_geometry(X, kernels[best_kernel], self.fit_intercept, largest)
+            geometry = None
+            geometry = make(kernels[best_kernel])
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
         n_fits = len(prices) * len(problems)
         with task.part(n_searched, "fit on all rows", parts=n_fits, max_iter=settings.max_iter) as part:

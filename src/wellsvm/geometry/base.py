@@ -30,9 +30,13 @@ class Losses(NamedTuple):
 
     def total(self, margins: FloatArray, rows: IntArray) -> float:
         """Sum of the losses of ``rows`` at the given margins of all rows."""
-        slack, cap, ridge = np.maximum(0.0, 1.0 - margins[rows]), self.cap[rows], self.ridge[rows]
+        every = rows.size == margins.size
+        slack = np.maximum(0.0, 1.0 - (margins if every else margins[rows]))
+        cap, ridge = (self.cap, self.ridge) if every else (self.cap[rows], self.ridge[rows])
         squared = ridge > 0
-        hinge = np.where(np.isfinite(cap), cap, 0.0) @ slack
+        if not squared.any():
+            return float(cap @ slack)
+        hinge = np.where(squared, 0.0, cap) @ slack
         return float(hinge + 0.5 * np.sum(slack[squared] ** 2 / ridge[squared]))
 
     def dual_linear(self, alpha: FloatArray) -> float:
@@ -86,6 +90,9 @@ class Descent(Protocol):
 
     def keep(self, chosen: IntArray) -> None:
         """Drop all label vectors but the chosen ones."""
+
+    def relabel(self, y: LabelArray) -> None:
+        """Put y in the place of the only label vector; what did not change costs nothing."""
 
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
         """Raise the dual for fixed ``mu`` by at least one epoch over ``rows``, until the violation is at most ``goal``

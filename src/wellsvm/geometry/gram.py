@@ -7,6 +7,10 @@ several epochs are made for each mu and, where they do not suffice, a Newton ste
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
+
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
@@ -42,22 +46,66 @@ class GramGeometry:
         self.n_instances = K.shape[0]
         self.gram = make_gram(K)
         self.diagonal: FloatArray = K.diagonal().astype(np.float64) + self.bias**2
+        self.max_block = self.n_instances  # side of the largest matrix that `block` may be asked for
 
     def matmat(self, coef: FloatArray) -> FloatArray:
         """``(K + bias^2) @ coef``, in blocks that keep interrupts short.
 
         Only rows of K with a coefficient are read. The columns of the result are contiguous.
         """
-        used = np.flatnonzero(np.any(coef != 0, axis=1))
+        used = self.in_good_order(np.flatnonzero(np.any(coef != 0, axis=1)))
         used_coef = np.ascontiguousarray(coef[used].T)
         Z = np.repeat(self.bias**2 * used_coef.sum(axis=1), self.n_instances).reshape(-1, self.n_instances)
-        for begin, end in slices(used.size, self.n_instances * coef.shape[1]):
-            self.gram.combine(used[begin:end], np.ascontiguousarray(used_coef[:, begin:end]), Z)
+        for begin, end in self.portions(used.size, self.n_instances * coef.shape[1]):
+            with self.at_hand(used[begin:end]):
+                self.gram.combine(used[begin:end], np.ascontiguousarray(used_coef[:, begin:end]), Z)
         return Z.T
+
+    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
+        """Have the rows of some instances ready for the loops: all of them are."""
+        return nullcontext()
+
+    def portions(self, n: int, work_per_row: float) -> Iterator[tuple[int, int]]:
+        """Cut ``n`` rows into pieces for one call each."""
+        return slices(n, work_per_row)
+
+    def in_good_order(self, instances: IntArray) -> IntArray:
+        """The order to ask for rows in: any."""
+        return instances
+
+    def block(self, instances: IntArray) -> np.ndarray:
+        """Kernel values between some instances."""
+        return self.K[np.ix_(instances, instances)]
+
+    def part(self, rows: IntArray) -> GramGeometry:
+        """The geometry of some instances."""
+        return GramGeometry(self.block(rows), self.bias)
+
+    def averaged(self, starts: IntArray) -> GramGeometry:
+        """The geometry of the means of groups of instances, group i from ``starts[i]`` on, in the kernel's space."""
+        K = means_of_groups(means_of_groups(self.K, starts, axis=0), starts, axis=1)
+        return GramGeometry(K, self.bias)
 
     def descent(self, label_set: LabelSet, losses: Losses, alpha: FloatArray | None = None) -> GramDescent:
         """A coordinate descent, started at ``alpha`` (zeros if None)."""
         return GramDescent(self, label_set, losses, alpha)
+
+
+def means_of_groups(K: np.ndarray, starts: IntArray, axis: int) -> np.ndarray:
+    """Means of groups along an axis. Most groups hold one instance, and for those np.add.reduceat crawls."""
+    means = K.take(starts[:-1], axis)
+    for i in np.flatnonzero(np.diff(starts) > 1):
+        group = K.take(range(starts[i], starts[i + 1]), axis)
+        np.moveaxis(means, axis, 0)[i] = group.mean(axis)
+    return means
+
+
+class Visit(NamedTuple):
+    """What stays the same for the rows that an epoch visits."""
+
+    mu: FloatArray
+    curvature: FloatArray
+    threshold: float
 
 
 class GramDescent:
@@ -109,33 +157,49 @@ class GramDescent:
         Z = np.ascontiguousarray(self._products()[:, chosen])
         self._set_labels([self.labels[t] for t in chosen], Z)
 
+    def relabel(self, y: LabelArray) -> None:
+        """Put y in the place of the only label vector; what did not change costs nothing."""
+        Z = self._products()
+        change = self.label_set.spread(self.alpha, y) - self.label_set.spread(self.alpha, self.labels[0])
+        self._set_labels([y], Z + self.geometry.matmat(change[:, None]))
+
     def _coefficients(self, alpha: FloatArray) -> FloatArray:
         return np.stack([self.label_set.spread(alpha, y) for y in self.labels], axis=1)
 
     def _products(self) -> FloatArray:
-        """``Z``, brought up to date: only the rows whose alpha has moved cost anything."""
+        """``Z``, brought up to date: only the rows whose alpha has moved cost anything, and with one label vector that
+        labels every instance nothing does: the scores are the margins, but for the sign."""
         change = self.alpha - self._alpha_of_Z
         if self.labels and np.any(change):
-            self._Z += self.geometry.matmat(self._coefficients(change))
+            if self._mu_of_signed.size == 1 and np.all(self.columns):
+                self._Z = (self._signed / self._mu_of_signed)[:, None] * self.columns
+            else:
+                self._Z += self._product_of(change)
         self._alpha_of_Z[:] = self.alpha
         return self._Z
 
+    def _product_of(self, change: FloatArray) -> FloatArray:
+        """``K [c_1 ... c_T]`` of dual variables; label vectors much alike differ from the first in few rows."""
+        coef = self._coefficients(change)
+        rest = coef[:, 1:] - coef[:, :1]
+        if 2 * np.count_nonzero(rest) >= np.count_nonzero(coef[:, 1:]):
+            return self.geometry.matmat(coef)
+        first = self.geometry.matmat(coef[:, :1])
+        return np.hstack([first, first + self.geometry.matmat(rest)])
+
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
         """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu."""
-        geometry, label_set, losses = self.geometry, self.label_set, self.losses
+        geometry, losses = self.geometry, self.losses
         curvature = mixed_lengths(self.lengths, mu) + losses.ridge
-        signed = self._signed_scores(mu)
+        self._signed_scores(mu)
         threshold = 0.0
         n_epochs, violation = 0, np.inf
         while n_epochs < EPOCHS_PER_MU and violation > goal:
             n_epochs += 1
             order = rng.permutation(rows)
             violation, loss = 0.0, 0.0
-            for begin, end in slices(order.size, geometry.n_instances):
-                worst, total, n_moved = geometry.gram.descend(
-                    label_set.starts, losses.cap, losses.ridge, curvature, self.alpha, self.pattern_of,
-                    self.patterns, mu, signed, geometry.bias, threshold, order[begin:end],
-                )  # fmt: skip
+            for begin, end in geometry.portions(order.size, geometry.n_instances):
+                worst, total, n_moved = self._visit(Visit(mu, curvature, threshold), order[begin:end])
                 violation, loss = max(violation, worst), loss + total
                 self._spent += n_moved * geometry.n_instances
             threshold = PATIENCE * violation
@@ -149,10 +213,20 @@ class GramDescent:
             loss = losses.total(self.margins(mu), rows)
         return Sweep(violation, loss, n_epochs)
 
+    def _visit(self, visit: Visit, rows: IntArray) -> tuple[float, float, int]:
+        """Visit some rows in turn: the largest projected gradient, their losses, and how many moved."""
+        mu, curvature, threshold = visit
+        report: tuple[float, float, int] = self.geometry.gram.descend(
+            self.label_set.starts, self.losses.cap, self.losses.ridge, curvature, self.alpha, self.pattern_of,
+            self.patterns, mu, self._signed, self.geometry.bias, threshold, rows,
+        )  # fmt: skip
+        return report
+
     def _newton_is_due(self, mu: FloatArray, rows: IntArray) -> bool:
         """Whether the epochs since the SVM was last solved have cost as much as Newton's method would."""
         n_slack = int(np.count_nonzero(self.margins(mu)[rows] < 1))
-        affordable = n_slack <= MOST_NEWTON_ROWS and self._spent >= NEWTON_COST * n_slack**3
+        most = min(MOST_NEWTON_ROWS, self.geometry.max_block)
+        affordable = n_slack <= most and self._spent >= NEWTON_COST * n_slack**3
         return affordable and bool(np.all(self.losses.ridge[rows] > 0))
 
     def _solve_by_newton(self, mu: FloatArray, rows: IntArray) -> bool:
@@ -189,7 +263,7 @@ class GramDescent:
         instances = self.label_set.instances_of(rows)
         instances = instances[np.any(self.columns[instances], axis=1)]
         signs = self.columns[instances] * np.sqrt(mu)
-        Q = self.geometry.K[np.ix_(instances, instances)].astype(np.float64) + self.geometry.bias**2
+        Q = self.geometry.block(instances).astype(np.float64) + self.geometry.bias**2
         Q *= signs @ signs.T
         if instances.size > rows.size:  # rows of several instances
             first = np.flatnonzero(np.diff(self.label_set.row_of[instances], prepend=-1))

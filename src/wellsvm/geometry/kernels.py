@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 
-from wellsvm._typing import Matrix
+from wellsvm._typing import IntArray, Matrix
 from wellsvm.native import slices
 
 __all__ = ["KERNELS", "Kernel", "mean_squared_distance", "resolve_gamma"]
@@ -32,6 +32,11 @@ class Kernel:
         """Kernel values of every row of X with every row of Y; a precomputed X is returned as it is."""
         if self.name == "precomputed":
             return np.asarray(X)
+        shift = None if sparse.issparse(X) else self._shift(Y)
+        return self.values(_less(X, shift), _less(Y, shift))
+
+    def values(self, X: Matrix, Y: Matrix) -> np.ndarray:
+        """As `between`, of rows that are `centred` together."""
         if callable(self.name):
             K = np.asarray(self.name(X, Y))
             if K.shape != (X.shape[0], Y.shape[0]):
@@ -40,20 +45,44 @@ class Kernel:
                     f"it must return shape {(X.shape[0], Y.shape[0])}"
                 )
             return K
-        K = pairwise_kernels(
-            X, Y, metric=self.name, filter_params=True, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        )
-        return np.asarray(K)
+        return self._of_pairs(self._pairs(X, Y))
 
-    def gram(self, X: Matrix, single: bool = True) -> np.ndarray:
+    def centred(self, X: Matrix) -> Matrix:
+        """Rows with the same kernel values and less rounding: a mean that is large beside the distances eats digits."""
+        return _less(X, self._shift(X))
+
+    def _shift(self, X: Matrix) -> np.ndarray | None:
+        """What may be taken off all rows: their mean, where only differences count and zeros need not stay zeros."""
+        return None if self.name != "rbf" or sparse.issparse(X) else X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+
+    def _pairs(self, X: Matrix, Y: Matrix) -> np.ndarray:
+        """What no parameter enters: squared distances of rows for "rbf", else their inner products."""
+        pairs = euclidean_distances(X, Y, squared=True) if self.name == "rbf" else linear_kernel(X, Y)
+        return np.asarray(pairs)
+
+    def _of_pairs(self, pairs: np.ndarray) -> np.ndarray:
+        """Kernel values of what `_pairs` gives, in its place."""
+        if self.name == "linear":
+            return pairs
+        pairs *= -self.gamma if self.name == "rbf" else self.gamma
+        if self.name == "rbf":
+            return np.asarray(np.exp(pairs, out=pairs))
+        pairs += self.coef0
+        values = np.tanh(pairs, out=pairs) if self.name == "sigmoid" else np.power(pairs, self.degree, out=pairs)
+        return np.asarray(values)
+
+    def dtype(self, X: Matrix, single: bool = True) -> np.dtype:
+        """What kernel values are kept in. Those between -1 and 1: float32, as LIBSVM keeps all, unless ``single`` is
+        False: such a matrix is positive semidefinite only up to that rounding."""
+        return np.dtype(np.float32 if X.dtype == np.float32 or (single and self.name in BOUNDED) else np.float64)
+
+    def gram(self, X: Matrix, single: bool = True, pairs: np.ndarray | None = None) -> np.ndarray:
         """The kernel matrix of the rows of X, finite; refused before memory is taken if it cannot fit.
 
-        scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole; the half
-        below the diagonal is a copy. Kernels with values between -1 and 1 are kept in float32, as LIBSVM keeps all,
-        unless ``single`` is False: such a matrix is positive semidefinite only up to that rounding.
+        scikit-learn's kernels fill it in blocks of rows, so that an interrupt need not wait for the whole. ``pairs`` is
+        what `pairs` gave for the same rows and a kernel that differs in its parameters only.
         """
-        n = X.shape[0]
-        dtype = np.dtype(np.float32 if X.dtype == np.float32 or (single and self.name in BOUNDED) else np.float64)
+        n, dtype = X.shape[0], self.dtype(X, single)
         if self.name != "precomputed":
             _require_memory(n, dtype.itemsize)
         if self.name == "precomputed" or callable(self.name):
@@ -61,21 +90,49 @@ class Kernel:
             if K.dtype not in (np.float32, np.float64):
                 K = K.astype(np.float64)
             K = np.ascontiguousarray(K)
-        else:
+        elif pairs is not None:
             K = np.empty((n, n), dtype)
-            for begin, end in slices(n, n * (2.0 + X.shape[1] / 20)):  # a product of matrices is quick work
-                block = self.between(X[begin:end], X[begin:])
-                K[begin:end, begin:] = block
-                K[end:, begin:end] = block[:, end - begin :].T
+            for begin, end in slices(n, 10.0 * n):
+                K[begin:end] = pairs[begin:end]
+                self._of_pairs(K[begin:end])
+        else:
+            K = self._symmetric(X, dtype, self.values)
+        self.require_finite(K)
+        return K
+
+    def pairs(self, X: Matrix, single: bool = True) -> np.ndarray | None:
+        """For several kernel matrices of the same rows (see `gram`): the part that costs most; None where there is no
+        such part, or no room for it beside one matrix."""
+        n, dtype = X.shape[0], self.dtype(X, single)
+        available = _available_memory()
+        if self.name not in ("rbf", "poly", "sigmoid") or (available and 2 * dtype.itemsize * n**2 > available):
+            return None
+        return self._symmetric(X, dtype, self._pairs)
+
+    def _symmetric(self, X: Matrix, dtype: np.dtype, values: Callable[[Matrix, Matrix], np.ndarray]) -> np.ndarray:
+        """A function of all pairs of rows, in blocks; the half below the diagonal is a copy."""
+        n, X = X.shape[0], self.centred(X)
+        K = np.empty((n, n), dtype)
+        for begin, end in slices(n, n * (10.0 + X.shape[1] / 20)):  # a product of matrices is quick work
+            K[begin:end, begin:] = values(X[begin:end], X[begin:])
+            K[end:, begin:end] = K[begin:end, end:].T
+        return K
+
+    def require_finite(self, K: np.ndarray, rows: IntArray | None = None) -> None:
+        """Refuse kernel values that are not finite and name the row; ``rows`` are the rows of K, by default all."""
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(K.sum(dtype=np.float64))
-        if not finite and not (rows := np.isfinite(K).all(axis=1)).all():
-            bad = int(np.flatnonzero(~rows)[0])
+        if not finite and not (sound := np.isfinite(K).all(axis=1)).all():
+            bad = int(np.flatnonzero(~sound)[0])
+            bad = bad if rows is None else int(rows[bad])
             raise ValueError(
                 f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X, for instance with "
                 "sklearn.preprocessing.StandardScaler"
             )
-        return K
+
+
+def _less(X: Matrix, shift: np.ndarray | None) -> Matrix:
+    return X if shift is None else X - shift
 
 
 def _require_memory(n_rows: int, itemsize: int) -> None:
@@ -83,7 +140,8 @@ def _require_memory(n_rows: int, itemsize: int) -> None:
     if available is not None and needed > available:
         raise MemoryError(
             f"the kernel matrix of {n_rows} rows needs {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
-            "free; use kernel='linear', or sklearn.kernel_approximation.Nystroem before it, or fewer unlabeled rows"
+            "free; use kernel='linear', or sklearn.kernel_approximation.Nystroem before it, or cache_size=... (in MB), "
+            "which keeps a part of the matrix and computes the rest when needed"
         )
 
 

@@ -61,9 +61,13 @@ def make_rows(X: Any, module: ModuleType | None = None) -> Any:
     return module.dense_rows(X)
 
 
-def make_gram(K: np.ndarray, module: ModuleType | None = None) -> Any:
-    """A square C-contiguous kernel matrix of float32 or float64, without a copy."""
-    return (backend if module is None else module).gram(K)
+def make_gram(K: np.ndarray, places: np.ndarray | None = None, module: ModuleType | None = None) -> Any:
+    """A square C-contiguous kernel matrix of float32 or float64, without a copy.
+
+    Or some of its rows: that of instance j is then row ``places[j]`` of K, negative where it is not at hand. Its owner
+    may change both arrays between two calls.
+    """
+    return (backend if module is None else module).gram(K, places)
 
 
 class CancelFlag:

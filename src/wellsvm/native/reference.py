@@ -55,15 +55,16 @@ def _sweep(
     margin_of: Callable[[int], float],
     move: Callable[[int, float], None],
     threshold: float = 0.0,
+    at_hand: Callable[[int], bool] = lambda i: True,
 ) -> Report:
-    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the geometry keeps."""
+    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the geometry keeps, if it can."""
     cap, ridge, curvature, alpha = dual
     worst, total, n_changed = 0.0, 0.0, 0
     for i in order:
         new, violation, loss = coordinate_step(alpha[i], margin_of(i), cap[i], ridge[i], curvature[i])
         worst, total = max(worst, violation), total + loss
         change = new - alpha[i]
-        if change != 0.0 and (threshold == 0.0 or violation > threshold):
+        if change != 0.0 and (threshold == 0.0 or violation > threshold) and at_hand(i):
             alpha[i] = new
             n_changed += 1
             move(i, change)
@@ -131,14 +132,17 @@ class Rows:
 
 
 class Gram:
-    """A kernel matrix held in memory."""
+    """Rows of a kernel matrix: all of them, or those at hand, that of instance j at ``places[j]`` (-1: not at hand)."""
 
-    def __init__(self, K: np.ndarray) -> None:
+    def __init__(self, K: np.ndarray, places: np.ndarray | None) -> None:
         self.K = K
+        self.places = np.arange(K.shape[0]) if places is None else places
 
     def combine(self, rows: np.ndarray, coef: np.ndarray, Z: np.ndarray) -> None:
         """``Z[t] += sum over r of coef[t, r] K[rows[r]]``."""
-        Z += coef @ self.K[rows].astype(np.float64)
+        if np.any(self.places[rows] < 0):
+            raise ValueError("rows names an instance whose row is not at hand")
+        Z += coef @ self.K[self.places[rows]].astype(np.float64)
 
     def descend(
         self,
@@ -157,16 +161,21 @@ class Gram:
     ) -> Report:
         """One slice of an epoch; keeps ``signed_scores[j] = sum_t mu_t y_tj (K c_t)_j`` up to date."""
 
+        def at_hand(i: int) -> bool:
+            return all(self.places[j] >= 0 or not patterns[:, pattern_of[j]].any() for j in _instances(starts, i))
+
         def move(i: int, change: float) -> None:
             for j in _instances(starts, i):
+                if not patterns[:, pattern_of[j]].any():
+                    continue
                 mixed = (mu * patterns[:, pattern_of[j]]) @ patterns
-                moved = change * (self.K[j].astype(np.float64) + bias * bias) * mixed[pattern_of]
+                moved = change * (self.K[self.places[j]].astype(np.float64) + bias * bias) * mixed[pattern_of]
                 signed_scores[:] += moved
 
         def margin_of(i: int) -> float:
             return float(sum(signed_scores[j] for j in _instances(starts, i)))
 
-        return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move, threshold)
+        return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move, threshold, at_hand)
 
 
 def dense_rows(X: np.ndarray) -> Rows:
@@ -184,8 +193,8 @@ def csr_rows(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_featur
     return Rows(sparse.csr_matrix((data, indices, indptr), shape=(n_rows, n_features), copy=False))
 
 
-def gram(K: np.ndarray) -> Gram:
-    """A square kernel matrix."""
-    if K.shape[0] != K.shape[1]:
+def gram(K: np.ndarray, places: np.ndarray | None = None) -> Gram:
+    """A square kernel matrix, or some of its rows."""
+    if places is None and K.shape[0] != K.shape[1]:
         raise ValueError("K must be square")
-    return Gram(K)
+    return Gram(K, places)

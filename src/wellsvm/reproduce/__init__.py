@@ -1,0 +1,1 @@
+"""The tables of the paper, reproduced: ``wellsvm reproduce``. The protocols are data, in ``protocols``."""
