@@ -26,18 +26,19 @@ def alternate(
     alpha: FloatArray | None = None,
     max_rounds: int = MAX_ROUNDS,
     solve_roughly: Callable[..., LabeledSVM] | None = None,
+    negligible: float = 0,
 ) -> LabeledSVM:
-    """Label by ``scores``, solve the SVM, label by its scores, and so on until the labelling stays.
+    """Label by ``scores``, solve the SVM, label by its scores, and so on until at most ``negligible`` labels change.
 
-    ``solve(y, alpha=..., descent=...)`` trains the SVM on the labelling y as `fit_svm` does; ``solve_roughly`` likewise,
-    as long as the labels still change: those on the way need not be solved well.
+    ``solve(y, alpha=..., descent=...)`` trains the SVM on the labelling y as `fit_svm` does; ``solve_roughly``
+    likewise, as long as the labels still change: those on the way need not be solved well.
     """
     y, train = label_set.linear_oracle(scores), solve_roughly or solve
     descent = None
     for _ in range(max_rounds):
         svm = train(y, alpha=alpha, descent=descent)
         descent, y_next = svm.descent, label_set.linear_oracle(svm.scores())
-        if np.array_equal(y, y_next):
+        if np.count_nonzero(y != y_next) <= negligible:
             if train is solve:
                 return svm
             train = solve

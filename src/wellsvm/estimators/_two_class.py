@@ -26,6 +26,8 @@ from wellsvm.labels.balanced import BalancedLabels
 __all__ = ["BinaryFit", "Problem", "Settings", "fit_path", "settings_of"]
 
 ALIGNMENT_STARTS = 20
+# Refinement ends when no more than this many tol of the rows change their label.
+NEGLIGIBLE = 0.1
 LOSSES = ("hinge", "squared_hinge", "auto")
 
 
@@ -76,6 +78,11 @@ class BinaryFit:
             return self.refined.descent, self.refined.master.mu
         return self.result.descent, self.result.mu
 
+    @property
+    def alpha(self) -> FloatArray:
+        """Dual variables of f."""
+        return self.refined.alpha if self.refined else self.result.descent.alpha
+
     def scores(self) -> FloatArray:
         """f of every training row."""
         return self.refined.scores() if self.refined else self.result.scores()
@@ -98,6 +105,7 @@ def fit_path(
     seed: int,
     n_jobs: int | None = None,
     warm: list[BinaryFit] | None = None,
+    on_the_way: Settings | None = None,
     task: Task | None = None,
 ) -> Iterator[list[BinaryFit]]:
     """Fit all problems for each vector of prices in turn, every fit starting from the one before.
@@ -115,6 +123,8 @@ def fit_path(
         With the number of the problem it fixes every random choice, whatever ``n_jobs`` is.
     warm : list of BinaryFit, optional
         Fits of the same problems to start from; of other problems: not used.
+    on_the_way : Settings, optional
+        How to solve for all prices but the last, where only that matters.
     task : Task, optional
         Tells callbacks of every label vector; made for ``len(prices) * len(problems)`` parts.
 
@@ -136,8 +146,9 @@ def fit_path(
             return fit_binary(geometry, problem, *how, task=part)
 
     for i, C in enumerate(prices):
+        how = on_the_way if on_the_way is not None and i < len(prices) - 1 else settings
         tasks = [
-            partial(fit, i * len(problems) + k, problem, C, settings, rng, before)
+            partial(fit, i * len(problems) + k, problem, C, how, rng, before, i > 0)
             for k, (problem, rng, before) in enumerate(zip(problems, generators, last))
         ]
         fits = run(tasks, n_jobs)
@@ -152,33 +163,40 @@ def fit_binary(
     settings: Settings,
     rng: np.random.Generator,
     warm: BinaryFit | None = None,
+    follows: bool = False,
     *,
     task: Task,
 ) -> BinaryFit:
-    """Fit one two-class problem; the label vectors and dual variables of ``warm`` are further starts."""
+    """Fit one two-class problem; ``warm`` is a further start or, if it is the one before on a path, the only one."""
     labels = problem.labels
     losses = Losses.of(settings.loss, C)
     solve = partial(fit_svm, geometry, labels, losses, tol=settings.tol, rng=rng)
-    refine = partial(alternate, solve, labels, solve_roughly=partial(solve, tol=ROUGH * settings.tol))
-    supervised = solve(labels.y_known, rows=np.flatnonzero(labels.y_known))
+    refine = partial(
+        alternate, solve, labels, solve_roughly=partial(solve, tol=ROUGH * settings.tol),
+        negligible=NEGLIGIBLE * settings.tol * labels.n_rows,
+    )  # fmt: skip
+    before: BinaryFit | LabeledSVM
+    if warm is not None and follows:
+        before = warm
+    else:
+        before = solve(labels.y_known, rows=np.flatnonzero(labels.y_known))  # the supervised SVM
     reached = []  # labelings that refinement found; the best is kept
     if settings.refine or settings.init == "refined":
-        reached.append(refine(supervised.scores(), supervised.alpha))
+        reached.append(refine(before.scores(), before.alpha))
 
-    if problem.init is not None:
+    if problem.init is not None and not follows:
         first = _made_feasible(labels, problem.init)
     elif settings.init == "refined":
         first = reached[0].y
-    elif settings.init == "alignment":
+    elif settings.init == "alignment" and not follows:
         first = best_aligned(geometry, labels, ALIGNMENT_STARTS, rng)
     else:
-        first = labels.linear_oracle(supervised.scores())
+        first = labels.linear_oracle(before.scores())
     starts = [first]
-    if warm is not None:
-        starts += [y for y in (warm.y, *warm.result.labels) if labels.contains(y)]
-    nearest = supervised if settings.init != "refined" or problem.init is not None else reached[0]
+    if warm is not None and not follows and labels.contains(warm.y):
+        starts.append(warm.y)
     result = cutting_plane(
-        geometry.descent(labels, losses, nearest.alpha if warm is None else warm.result.descent.alpha),
+        geometry.descent(labels, losses, reached[0].alpha if settings.init == "refined" else before.alpha),
         _distinct(starts),
         oracle=ORACLES[settings.oracle],
         tol=settings.tol,
@@ -190,8 +208,8 @@ def fit_binary(
     if not settings.refine:
         return BinaryFit(result, None, labels.linear_oracle(result.scores()))
     reached.append(refine(result.scores(), result.descent.alpha))
-    if warm is not None and warm.refined is not None:
-        reached.append(refine(warm.scores(), warm.refined.alpha))
+    if warm is not None and not follows:
+        reached.append(refine(warm.scores(), warm.alpha))
     refined = min(reached, key=lambda svm: svm.objective)
     return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
 

@@ -25,8 +25,8 @@ __all__ = ["LinearDescent", "LinearGeometry"]
 
 
 # Epochs over the working set end when they have visited this many times as many rows as there are: a visit in random
-# order costs a few times one in a pass over all rows, which comes next. Where rows are few and short, and the looking at
-# mu that follows costs more than either, as many multiply-adds as this are added; and never more epochs than these.
+# order costs a few times one in a pass over all rows, which comes next. Where rows are few and short, and the looking
+# at mu that follows costs more than either, as many multiply-adds as this are added; and never more epochs than these.
 VISITS_PER_PASS, CHEAP_EPOCHS, MOST_EPOCHS = 0.5, 300_000, 10
 # Multiply-adds of a pass from which threads pay, and how much smaller its pieces then are, so that all have some.
 LEAST_WORK_FOR_THREADS, MORE_PIECES = 1_000_000, 20
@@ -110,7 +110,7 @@ class LinearDescent:
 
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
-        self._margins, self._mu_of_margins, self._guess = np.empty(0), np.empty(0), np.empty(0)
+        self._margins, self._mu_of_margins = np.empty(0), np.empty(0)
 
     def _lay_out(self, U: FloatArray) -> None:
         """Put labels and weights side by side, padded to a width the kernels have a loop for."""
@@ -163,8 +163,7 @@ class LinearDescent:
         self.columns[:, 0] = y
         self.lengths[0] = self.label_set.squared_lengths(self.geometry.diagonal, y)
         guess = self._margins * (y * before) if self._margins.size and self.label_set.starts is None else np.empty(0)
-        self._forget_margins()
-        self._guess = guess
+        self._margins, self._mu_of_margins = guess, np.empty(0)
 
     def _padded(self, mu: FloatArray) -> FloatArray:
         padded = np.zeros(self.U.shape[1])
@@ -179,7 +178,10 @@ class LinearDescent:
         """
         geometry, label_set, losses = self.geometry, self.label_set, self.losses
         few = 2 * rows.size < self.alpha.size
-        working = rows if few else self._unsettled(self._guess if self._guess.size else self.margins(mu), rows)[0]
+        if few:
+            working = rows
+        else:  # after a step in mu, or of the labels, the last margins are near enough
+            working, _ = self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
         curvature = mixed_lengths(self.lengths, mu) + losses.ridge
         padded = self._padded(mu)
         work = geometry.entries_per_row * padded.size
