@@ -1,15 +1,21 @@
-"""Large-margin learning from weak labels: convex, scalable, in scikit-learn's way of working."""
+"""Large-margin learning from weak labels: convex, scalable, in scikit-learn's way of working.
 
+Names are imported when they are first used: a program pays for what it needs only.
+"""
+
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
-from wellsvm._report import report
-from wellsvm._versions import show_versions
-from wellsvm.bags import Bags
-from wellsvm.estimators.clustering import MaxMarginClustering
-from wellsvm.estimators.multi_instance import MultiInstanceSVC
-from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
-from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
-from wellsvm.persistence import load, save
+if TYPE_CHECKING:
+    from wellsvm._report import report
+    from wellsvm._versions import show_versions
+    from wellsvm.bags import Bags
+    from wellsvm.estimators.clustering import MaxMarginClustering
+    from wellsvm.estimators.multi_instance import MultiInstanceSVC
+    from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
+    from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
+    from wellsvm.persistence import load, save
 
 __all__ = [
     "Bags",
@@ -23,7 +29,33 @@ __all__ = [
     "show_versions",
 ]
 
+_MODULE_OF = {
+    "Bags": "bags",
+    "MaxMarginClustering": "estimators.clustering",
+    "MultiInstanceSVC": "estimators.multi_instance",
+    "SemiSupervisedSVC": "estimators.semi_supervised",
+    "SemiSupervisedSVCCV": "estimators.semi_supervised_cv",
+    "load": "persistence",
+    "report": "_report",
+    "save": "persistence",
+    "show_versions": "_versions",
+}
+_MODULES = ("baselines", "datasets", "images", "metrics", "model_selection", "plotting")
+
 try:
     __version__ = version("wellsvm")
 except PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})
