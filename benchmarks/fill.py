@@ -8,7 +8,6 @@ The name is that of a file in benchmarks/results; the figure ("accuracy" if it i
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from pathlib import Path
 
@@ -16,16 +15,15 @@ import clustering
 import multi_instance
 import semi_supervised_accuracy
 
+from wellsvm import _journal
+
 
 def table(path: Path, figure: str) -> str:
     """The table of one file of results, in Markdown."""
     if path.stem.startswith("multi_instance"):
         return multi_instance.table([path])
     if path.stem.startswith("clustering"):
-        records = [json.loads(line) for line in path.open()]
-        return (
-            clustering.uci_table(records, figure) if path.stem == "clustering_uci" else clustering.plain_table(records)
-        )
+        return clustering.table(_journal.read(path))
     return semi_supervised_accuracy.table(path, figure)
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 
 from wellsvm import cli
-from wellsvm.bench.runner import read_records
+from wellsvm._journal import read
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_small_profile_from_end_to_end(command, tmp_path):
     code, out, err = command("threads", "--out", "results", "--fill", "page.md")
     assert code == 0, err
     assert "SemiSupervisedSVC, n_jobs=2" in out
-    records = read_records(tmp_path / "results" / "small.jsonl")
+    records = read(tmp_path / "results" / "small.jsonl")
     assert [record["method"] for record in records] == ["SemiSupervisedSVC", "SemiSupervisedSVC, n_jobs=2"]
     for record in records:
         assert record["same_bits"] is True

@@ -9,10 +9,11 @@ import pytest
 
 pytest.importorskip("psutil")
 
+from wellsvm._journal import read
 from wellsvm.bench import child, process, runner
 from wellsvm.bench.adapters import ADAPTERS, ALL_LABELS, Adapter
 from wellsvm.bench.problems import Source, make
-from wellsvm.bench.runner import Runner, read_records
+from wellsvm.bench.runner import Runner
 from wellsvm.bench.workloads import Case, Workload
 
 METHODS = ("yardstick", "a", "b")
@@ -44,7 +45,7 @@ def measured(monkeypatch):
 def test_rounds_are_interleaved_and_ratios_are_to_the_yardstick_of_the_same_round(tmp_path, measured):
     Runner("small", tmp_path / "r.jsonl", repeats=2).run([workload(20)])
     assert measured == ["yardstick", "a", "b"] * 2
-    records = read_records(tmp_path / "r.jsonl")
+    records = read(tmp_path / "r.jsonl")
     assert [record["ratio"] for record in records] == [1, 2 / 1, 3 / 1, 1, 5 / 4, 6 / 4]
     assert all(record["environment"]["backend"] for record in records)
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]  # the data are gone
@@ -67,7 +68,7 @@ def test_a_stopped_run_goes_on_and_measures_the_yardstick_beside_what_was_missin
     monkeypatch.setattr(runner, "measure", whole)
     Runner("small", path, repeats=1).run([workload(20, 30)])
     assert measured == ["yardstick", "b", "yardstick", "a", "b"]
-    assert {(r["n"], r["method"]) for r in read_records(path)} == {(n, m) for n in (20, 30) for m in METHODS}
+    assert {(r["n"], r["method"]) for r in read(path)} == {(n, m) for n in (20, 30) for m in METHODS}
     measured.clear()
     Runner("small", path, repeats=1).run([workload(20, 30)])
     assert measured == []
@@ -90,7 +91,7 @@ def test_a_method_that_met_the_time_limit_is_not_tried_on_larger_data(tmp_path, 
     monkeypatch.setitem(ADAPTERS, "b", Adapter(max_rows=25))
     Runner("small", tmp_path / "r.jsonl", repeats=2).run([workload(20, 30)])
     assert measured.count("a") == 1
-    words = [(r["n"], r["method"], r["skipped"]) for r in read_records(tmp_path / "r.jsonl") if "skipped" in r]
+    words = [(r["n"], r["method"], r["skipped"]) for r in read(tmp_path / "r.jsonl") if "skipped" in r]
     expected = [(20, "a", "over 60 s"), (30, "a", "over 60 s, n=20"), (30, "b", "not tried beyond 25 rows")]
     assert sorted(set(words)) == expected
 
@@ -105,7 +106,7 @@ def test_a_competitor_that_is_not_installed_is_skipped_and_tried_again(tmp_path,
     quick = runner.measure
     monkeypatch.setattr(runner, "measure", lambda method, *rest: word if method == "a" else quick(method, *rest))
     Runner("small", tmp_path / "r.jsonl", repeats=1).run([workload(20)])
-    assert [record.get("ratio") for record in read_records(tmp_path / "r.jsonl")] == [1, None, 2]
+    assert [record.get("ratio") for record in read(tmp_path / "r.jsonl")] == [1, None, 2]
     monkeypatch.setattr(runner, "measure", quick)
     measured.clear()
     Runner("small", tmp_path / "r.jsonl", repeats=1).run([workload(20)])

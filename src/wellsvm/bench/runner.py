@@ -8,21 +8,20 @@ file holds for the same environment is not measured again, but the yardstick is,
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from wellsvm import _journal
 from wellsvm._versions import versions
 from wellsvm.bench.adapters import ADAPTERS, NOT_INSTALLED
 from wellsvm.bench.problems import make
 from wellsvm.bench.process import TOO_SLOW, import_psutil, measure
 from wellsvm.bench.workloads import PROFILES, Case, Workload
 
-__all__ = ["Record", "Runner", "environment", "read_records"]
+__all__ = ["Record", "Runner", "environment"]
 
 Record = dict[str, Any]
 
@@ -30,15 +29,6 @@ Record = dict[str, Any]
 def environment() -> dict[str, str]:
     """What figures depend on besides the code: backend, versions, processors."""
     return {**versions(), "processors": str(os.cpu_count())}
-
-
-def read_records(path: Path) -> list[Record]:
-    """Records of a file; a line that a killed run left unfinished is passed over."""
-    records = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        with suppress(json.JSONDecodeError):
-            records.append(json.loads(line))
-    return records
 
 
 class Runner:
@@ -72,8 +62,8 @@ class Runner:
         """Measure the cases of the workloads."""
         import_psutil()
         self.here = environment()
-        self.known = [record for record in read_records(self.path) if record["environment"] == self.here]
-        _end_last_line(self.path)
+        self.known = [record for record in _journal.read(self.path) if record["environment"] == self.here]
+        _journal.end_last_line(self.path)
         for workload in workloads:
             for case in workload.cases(self.profile):
                 self._run_case(workload, case)
@@ -134,8 +124,7 @@ class Runner:
 
     def _append(self, record: Record) -> None:
         self.known.append(record)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        _journal.append(self.path, record)
 
 
 def _write_problem(case: Case, path: Path) -> Record:
@@ -153,10 +142,3 @@ def _compare(record: Record, yardstick: Record, same_bits: bool) -> Record:
         return {}
     same = {"same_bits": record["coef_sha256"] == yardstick["coef_sha256"]} if same_bits else {}
     return {"ratio": record["wall"] / yardstick["wall"], "cpu_ratio": record["cpu"] / yardstick["cpu"], **same}
-
-
-def _end_last_line(path: Path) -> None:
-    """Begin a new line after one that a killed run left unfinished."""
-    if path.exists() and (content := path.read_bytes()) and not content.endswith(b"\n"):
-        with path.open("ab") as file:
-            file.write(b"\n")

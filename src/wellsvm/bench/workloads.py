@@ -128,11 +128,8 @@ KERNEL_BAG_METHODS = ("SVC, instances", "MultiInstanceSVC")
 LINEAR_BAG_METHODS = ("LinearSVC hinge, instances", "MultiInstanceSVC")
 THREAD_METHODS = ("SemiSupervisedSVC", "SemiSupervisedSVC, n_jobs=2")
 SHORT_METHODS = ("LinearSVC hinge, all labels", "SemiSupervisedSVC")
-IMPORTS = Case(
-    "fresh process",
-    None,
-    ("import sklearn.svm", "import sklearn.svm, wellsvm", "import sklearn.svm, SemiSupervisedSVC"),
-)
+IMPORT_METHODS = ("import sklearn.svm", "import sklearn.svm, wellsvm", "import sklearn.svm, SemiSupervisedSVC")
+IMPORTS = Case("fresh process", None, IMPORT_METHODS)
 
 # ------------------------------------------------------------------ the list
 

@@ -56,8 +56,9 @@ def bench(
     run that was stopped goes on, and what is there is not measured again.
     """
     # Imported here: the other commands do not need it, and start faster without.
+    from wellsvm._journal import read
     from wellsvm.bench.report import fill_page, write_report
-    from wellsvm.bench.runner import Runner, read_records
+    from wellsvm.bench.runner import Runner
     from wellsvm.bench.table import latest
     from wellsvm.bench.workloads import WORKLOADS, chosen
 
@@ -74,7 +75,7 @@ def bench(
         out.mkdir(parents=True, exist_ok=True)
         path = out / f"{profile.value}.jsonl"
         Runner(profile.value, path, repeats, lambda line: stderr().print(line, markup=False)).run(wanted)
-        records = latest(read_records(path))
+        records = latest(read(path))
         for name in names:
             _show(records, name)
         write_report(records, path.with_suffix(".md"))

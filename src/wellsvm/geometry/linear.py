@@ -111,6 +111,7 @@ class LinearDescent:
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
         self._margins, self._mu_of_margins = np.empty(0), np.empty(0)
+        self._working: tuple[IntArray | None, IntArray] = None, np.empty(0, dtype=np.intp)  # of these rows, those
 
     def _lay_out(self, U: FloatArray) -> None:
         """Put labels and weights side by side, padded to a width the kernels have a loop for."""
@@ -163,7 +164,8 @@ class LinearDescent:
         self.columns[:, 0] = y
         self.lengths[0] = self.label_set.squared_lengths(self.geometry.diagonal, y)
         guess = self._margins * (y * before) if self._margins.size and self.label_set.starts is None else np.empty(0)
-        self._margins, self._mu_of_margins = guess, np.empty(0)
+        self._forget_margins()
+        self._margins = guess
 
     def _padded(self, mu: FloatArray) -> FloatArray:
         padded = np.zeros(self.U.shape[1])
@@ -180,7 +182,9 @@ class LinearDescent:
         few = 2 * rows.size < self.alpha.size
         if few:
             working = rows
-        else:  # after a step in mu, or of the labels, the last margins are near enough
+        elif self._working[0] is rows:  # a step in mu moves the margins too little for another pass to pay
+            working = self._working[1]
+        else:
             working, _ = self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
         curvature = mixed_lengths(self.lengths, mu) + losses.ridge
         padded = self._padded(mu)
@@ -201,13 +205,15 @@ class LinearDescent:
         if few:
             return Sweep(violation, loss, n_epochs)
         margins = self.margins(mu)
-        return Sweep(self._unsettled(margins, rows)[1], losses.total(margins, rows), n_epochs)
+        working, violation = self._unsettled(margins, rows)
+        self._working = rows, working
+        return Sweep(violation, losses.total(margins, rows), n_epochs)
 
     def _unsettled(self, margins: FloatArray, rows: IntArray) -> tuple[IntArray, float]:
         """Of ``rows``, those whose dual variable is free or wants to move, and the largest projected gradient."""
         gradient = 1.0 - margins - self.losses.ridge * self.alpha
         settled = np.where(gradient < 0, self.alpha <= 0, self.alpha >= self.losses.cap)
-        working = rows[~settled[rows]]
+        working = rows[~settled[rows]] if rows.size < settled.size else np.flatnonzero(~settled)
         return working, float(np.abs(gradient[working]).max(initial=0.0))
 
     def squared_norms(self) -> FloatArray:
