@@ -52,7 +52,7 @@ docs: $(VENV)/.installed-docs
 	@echo "Open docs/_build/html/index.html"
 
 bench: $(VENV)/.installed-bench
-	@for profile in text text_cv uci_cv_linear uci_cv_rbf uci text_init text_balance text_tol text_prices; do \
+	@for profile in text text_cv uci_cv_linear uci_cv_rbf uci text_init text_balance text_tol text_prices large; do \
 	    echo "benchmarks/results/$$profile.jsonl"; $(BIN)/python benchmarks/semi_supervised_accuracy.py $$profile; done
 
 clean:

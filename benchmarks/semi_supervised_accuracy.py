@@ -6,7 +6,8 @@
 
 Every result is appended as soon as it is there; a run that was stopped goes on where it was. WELLSVM_DATA names the
 data folder. Text: tf-idf, 75/25 random splits, 50 or 200 labels drawn at random (at least one of each class; for the
-cross-validated models at least two). UCI: standardised features, 75/25, 10 % labeled.
+cross-validated models at least two). UCI: standardised features, 75/25, 10 % labeled. "rcv1 n" are n rows of
+wellsvm.datasets.make_sparse_text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
-from wellsvm.datasets import load
+from wellsvm.datasets import load, make_sparse_text
 
 TEXT = ["text_news20", "text_pcmac", "text_basehock", "text_relathe", "text_debian"]
 UCI = [
@@ -119,6 +120,14 @@ PROFILES: dict[str, dict] = {
         "sets": TEXT[1:4] + TEXT[:1] + TEXT[4:], "splits": 5, "labels": [50], "per_class": 2,
         "methods": {"supervised, same folds": same_but_supervised(), "SemiSupervisedSVCCV": semi_cv()},
     },
+    "large": {
+        "sets": ["rcv1 677399"], "splits": 5, "labels": [200], "per_class": 1,
+        "methods": {
+            "LinearSVC": supervised("linear"),
+            "C_unlabeled=0.01": semi(C_unlabeled=0.01, fit_intercept=False),
+            "C_unlabeled=0.1": semi(C_unlabeled=0.1, fit_intercept=False),
+        },
+    },
     "uci_cv_linear": {
         "sets": UCI, "splits": 5, "labels": [0.1], "per_class": 2,
         "methods": {"supervised, same folds": same_but_supervised(), "SemiSupervisedSVCCV": semi_cv()},
@@ -162,8 +171,11 @@ def run(profile: str, out: Path) -> None:
         done = {tuple(json.loads(line)[k] for k in ("set", "labels", "split", "method")) for line in out.open()}
     out.parent.mkdir(parents=True, exist_ok=True)
     for name in spec["sets"]:
-        data = load(name)
-        X, y = data.X, data.y
+        if name.startswith("rcv1"):
+            X, y = make_sparse_text(int(name.split()[1]), random_state=0)
+        else:
+            data = load(name)
+            X, y = data.X, data.y
         for n_labels in spec["labels"]:
             for seed, train, test, y_partial in splits(y, n_labels, spec["splits"], spec["per_class"]):
                 X_train, X_test = X[train], X[test]
