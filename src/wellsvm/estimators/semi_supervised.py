@@ -64,7 +64,8 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     random_state : int, RandomState or None, default=None
         Seed of the order of coordinate descent and of random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes; results do not depend on it.
+        Threads for the one-vs-rest problems of more than two classes or, for two and the linear kernel, for the passes
+        over all rows; results do not depend on it.
     verbose : int, default=0
         1 prints a table row per label vector.
     cache_size : float or None, default=None
