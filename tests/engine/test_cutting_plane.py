@@ -200,3 +200,21 @@ def test_refinement_ends_in_B_between_the_best_labelling_and_its_start(seed, kin
         assert svm.objective >= best * (1 - 1e-5)
         if len(seen) < MAX_ROUNDS:
             np.testing.assert_array_equal(label_set.linear_oracle(svm.scores()), svm.y)
+
+
+@pytest.mark.parametrize("max_rounds", [1, 2, 3])
+def test_refinement_never_ends_with_a_rough_solution(max_rounds):
+    problem = random_problem(np.random.default_rng(5), "linear", "hinge", n_range=(8, 9))
+    rng, calls = np.random.default_rng(0), []
+
+    def train(name):
+        def solve(y, **start):
+            calls.append(name)
+            return fit_svm(*problem[:3], y, tol=1e-6, rng=rng, **start)
+
+        return solve
+
+    scores = rng.standard_normal(problem.label_set.n_instances)
+    alternate(train("well"), problem.label_set, scores, None, max_rounds, train("roughly"))
+    assert calls[0] == "roughly"
+    assert calls[-1] == "well"

@@ -170,7 +170,8 @@ def test_missing_data_are_left_out_with_a_word(command, fake):
     fake.missing_data = {"set_gamma": "not in the folder"}
     code, out, err = command("2")
     assert code == 0
-    assert "left out: set_gamma: not in the folder" in err
+    assert "left out, as the data are not there: set_gamma." in err
+    assert "--data" in err
     assert "Gamma is left out: not in the folder." in out
     assert "Unfinished" not in out
     assert "| Gamma" not in out

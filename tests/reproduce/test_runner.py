@@ -181,3 +181,12 @@ def test_the_papers_figures_have_the_averages_it_prints(table, method, printed):
 def test_an_unknown_table_is_told_with_the_known_ones():
     with pytest.raises(ValueError, match="'99' is not one of 2, 3, 4"):
         load_protocol("99")
+
+
+def test_results_of_other_settings_do_not_count(tmp_path, data):
+    small = replace(SEMI, settings=SETTINGS | {"Cs_unlabeled": [0.1]})
+    run(tmp_path, data, [small])
+    runner = Runner(tmp_path, 1, data)
+    assert not runner.records([SEMI])
+    assert len(runner.plan([SEMI])) == runner.total([SEMI])
+    assert not runner.plan([small])

@@ -21,6 +21,7 @@ __all__ = ["reproduce"]
 
 # Without a terminal a line is printed after every such share of the runs.
 LINES = 20
+WAYS_OUT = "Name their folder with --data or in WELLSVM_DATA, or fetch what OpenML has with --download."
 # Letters of an error.
 LONGEST = 200
 # Seconds over which the time left is estimated: runs differ a lot.
@@ -64,7 +65,7 @@ def reproduce(
     from wellsvm.reproduce.runner import Runner
 
     try:
-        protocols = [protocols_of.load_protocol(name, fast) for name in tables or protocols_of.tables()]
+        protocols = [protocols_of.load_protocol(name, fast) for name in dict.fromkeys(tables or protocols_of.tables())]
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if show:
@@ -77,9 +78,12 @@ def reproduce(
         folder.mkdir(parents=True, exist_ok=True)
         runner = Runner(folder, jobs, data, download)
         missing = runner.missing(protocols)
-        for name, reason in missing.items():
-            stderr().print(f"wellsvm: left out: {name}: {reason}", markup=False)
+        if missing and not report_only:
+            absent = f"left out, as the data are not there: {', '.join(missing)}. {WAYS_OUT}"
+            stderr().print(f"wellsvm: {absent}", markup=False)
         failed = [] if report_only else _run(runner, protocols, folder)
+        if not failed and not runner.records(protocols):
+            raise Failure(f"there is no result to show. {'Leave out --report-only.' if report_only else WAYS_OUT}")
         _report(runner, protocols, folder, missing, fill)
     if failed:
         raise Failure(f"{count(len(failed), 'run')} failed; the same command tries again. The first: {failed[0]}")

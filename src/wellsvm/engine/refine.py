@@ -34,13 +34,13 @@ def alternate(
     likewise, as long as the labels still change: those on the way need not be solved well.
     """
     y, train = label_set.linear_oracle(scores), solve_roughly or solve
-    descent = None
+    descent, well_solved = None, False
     for _ in range(max_rounds):
-        svm = train(y, alpha=alpha, descent=descent)
+        svm, well_solved = train(y, alpha=alpha, descent=descent), train is solve
         descent, y_next = svm.descent, label_set.linear_oracle(svm.scores())
         if np.count_nonzero(y != y_next) <= negligible:
-            if train is solve:
+            if well_solved:
                 return svm
             train = solve
         y = y_next
-    return svm if train is solve else solve(y, descent=descent)
+    return svm if well_solved else solve(y, descent=descent)

@@ -31,7 +31,7 @@ __all__ = ["page"]
 STYLE = """
 main { max-width: 1120px; }
 td small { display: block; color: var(--soft); font-size: 12px; white-space: nowrap; }
-td, th { white-space: nowrap; } td:first-child { font-weight: 600; }
+td, th { white-space: nowrap; } td:first-child { font-weight: 600; white-space: normal; min-width: 120px; }
 tr.chosen td { border-bottom: 0; font-size: 13px; background: var(--page); }
 tr.chosen td:first-child { padding-left: 6px; }
 .notes { margin: 12px 0 0; padding-left: 18px; color: var(--soft); font-size: 13px; max-width: 95ch; }

@@ -34,6 +34,8 @@ class Case:
         Why a method is not run on this case.
     repeats : dict
         Methods that are run less often than the table says.
+    note : str or None
+        Why the data are not the paper's, where `wellsvm.datasets` does not say it.
     """
 
     name: str
@@ -61,7 +63,7 @@ class Protocol:
     title, notes : str
         What it shows; what we had to choose because the paper does not say it.
     experiment : str
-        Which of `wellsvm.reproduce.experiments` runs it.
+        Which module of `wellsvm.reproduce` runs it.
     figure : str
         What is compared: "accuracy", "error" (in per cent) or "success rate".
     methods : tuple of str
@@ -122,6 +124,7 @@ def _made_fast(
 ) -> Protocol:
     return replace(
         protocol,
+        title=f"{protocol.title} (a small part of it: --fast)",
         repeats=repeats,
         methods=protocol.methods if methods is None else tuple(methods),
         cases=tuple(case for case in protocol.cases if cases is None or case.name in cases),

@@ -13,6 +13,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold
@@ -99,7 +100,7 @@ class Part(NamedTuple):
 
     def fit(self, method: str, point: Point, y: np.ndarray, tol: float = 1e-3) -> BagClassifier:
         """Fit on the shared kernel matrix."""
-        model = METHODS[method].set_params(
+        model = clone(METHODS[method]).set_params(
             kernel="precomputed", C_positive=point.C_positive, C_negative=point.C_negative, tol=tol, random_state=0
         )
         bags, codes = model._validate(self.train, y, None)

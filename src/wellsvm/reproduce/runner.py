@@ -6,6 +6,8 @@ so that the order in which units run, and on how many processes, does not change
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -51,6 +53,12 @@ class Job(NamedTuple):
     data: str
     settings: dict[str, Any]
 
+    @property
+    def fingerprint(self) -> str:
+        """Of all that the figure depends on besides the unit: a run in other settings is another run."""
+        content = json.dumps([self.experiment, self.figure, self.data, self.settings], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
 
 class Runner:
     """Runs what the files of a folder do not hold yet.
@@ -70,20 +78,24 @@ class Runner:
     def __init__(self, folder: Path, jobs: int = 1, data_home: Path | None = None, download: bool = False) -> None:
         self.folder, self.jobs, self.data_home, self.download = folder, jobs, data_home, download
         self._jobs: dict[Unit, Job] = {}
+        self._reasons: dict[str, str | None] = {}  # why a data set cannot be loaded; None: it can
 
     def _file(self, table: str) -> Path:
         return self.folder / (f"table-{table}.jsonl" if table.isdigit() else f"{table}.jsonl")
 
     def missing(self, protocols: Sequence[Protocol]) -> dict[str, str]:
         """Data sets that cannot be loaded, and why."""
-        reasons = {}
+        present = {TWO_MOONS, *available(self.data_home)}
         names = dict.fromkeys(case.data for protocol in protocols for case in protocol.cases)
-        for name in sorted(names.keys() - {TWO_MOONS, *available(self.data_home)}):
-            try:
-                load(name, self.data_home, download=self.download)
-            except (OSError, ValueError) as error:
-                reasons[name] = str(error)
-        return reasons
+        for name in names:
+            if name not in present and name not in self._reasons:
+                try:
+                    load(name, self.data_home, download=self.download)
+                except (OSError, ValueError) as error:
+                    self._reasons[name] = str(error)
+                else:
+                    self._reasons[name] = None
+        return {name: reason for name in names if (reason := self._reasons.get(name)) is not None}
 
     def total(self, protocols: Sequence[Protocol]) -> int:
         """Number of units, done or not, of cases whose data are there."""
@@ -91,8 +103,9 @@ class Runner:
 
     def plan(self, protocols: Sequence[Protocol]) -> list[Unit]:
         """Units that are not done; the first repeat of all before the second of any, so that tables fill evenly."""
-        done = {Unit(**record["unit"]) for p in protocols for record in self._read(p.table) if "error" not in record}
-        return [unit for unit in self._present(protocols) if unit not in done]
+        units = self._present(protocols)
+        done = {unit for protocol in protocols for unit in self._read(protocol.table)}
+        return [unit for unit in units if unit not in done]
 
     def run(self, units: Sequence[Unit]) -> Iterator[dict[str, Any]]:
         """Run the units; yields each record once it is in its file. One that failed says so and is tried again next
@@ -110,14 +123,19 @@ class Runner:
         """All results of the protocols; where a table reports the best setting of a grid, those of that setting."""
         records = []
         for protocol in protocols:
-            wanted = set(self._all([protocol]))
-            lines = {Unit(**line["unit"]): line for line in self._read(protocol.table) if "error" not in line}
-            found = [_flat(line) for unit, line in sorted(lines.items()) if unit in wanted]
+            self._all([protocol])
+            found = [_flat(line) for _, line in sorted(self._read(protocol.table).items())]
             records += _best_settings(found, protocol.higher_is_better)
         return records
 
-    def _read(self, table: str) -> list[dict[str, Any]]:
-        return _journal.read(self._file(table))
+    def _read(self, table: str) -> dict[Unit, dict[str, Any]]:
+        """Results of known units, in their present settings."""
+        lines: dict[Unit, dict[str, Any]] = {}
+        for line in _journal.read(self._file(table)):
+            unit = Unit(**line["unit"])
+            if "error" not in line and unit in self._jobs and line["settings"] == self._jobs[unit].fingerprint:
+                lines[unit] = line
+        return lines
 
     def _present(self, protocols: Sequence[Protocol]) -> list[Unit]:
         absent = self.missing(protocols)
@@ -134,6 +152,8 @@ class Runner:
             for setting in _grid(protocol, method)
             if repeat < setting.get("seeds", 1_000_000)
         ]
+        tables = {protocol.table for protocol in protocols}
+        self._jobs = {unit: job for unit, job in self._jobs.items() if unit.table not in tables}
         self._jobs |= {job.unit: job for job in jobs}
         return [job.unit for job in jobs]
 
@@ -150,7 +170,7 @@ def _job(protocol: Protocol, case: Case, method: str, repeat: int, setting: dict
 
 
 def _run(job: Job, data_home: Path | None, download: bool) -> dict[str, Any]:
-    record: dict[str, Any] = {"unit": job.unit._asdict()}
+    record: dict[str, Any] = {"unit": job.unit._asdict(), "settings": job.fingerprint}
     try:
         data = _load(job.data, data_home, download)
         outcome = EXPERIMENTS[job.experiment](data, job.settings, job.unit.method, job.unit.repeat, job.figure)

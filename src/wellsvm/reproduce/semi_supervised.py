@@ -54,7 +54,7 @@ class Settings:
 
 
 class Split(NamedTuple):
-    """Training rows with hidden labels as NaN or masked by -1 codes, and test rows."""
+    """Training rows, their labels with NaN where hidden, and test rows."""
 
     X: Matrix
     y: np.ndarray
@@ -117,7 +117,10 @@ def _count(wanted: float | None, n_rows: int) -> int:
 
 def _draw(y: np.ndarray, n_labeled: int, rng: np.random.Generator) -> np.ndarray:
     """Rows to label, drawn at random until every class has enough."""
-    classes, n_labeled = np.unique(y), max(n_labeled, PER_CLASS * len(np.unique(y)))
+    classes, counts = np.unique(y, return_counts=True)
+    if counts.min() < PER_CLASS:
+        raise ValueError(f"class {classes[counts.argmin()]} has {counts.min()} training rows, fewer than {PER_CLASS}")
+    n_labeled = max(n_labeled, PER_CLASS * classes.size)
     while True:
         rows = rng.choice(y.size, n_labeled, replace=False)
         if all(np.count_nonzero(y[rows] == c) >= PER_CLASS for c in classes):
