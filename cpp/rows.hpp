@@ -15,16 +15,32 @@ inline void for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
         f(static_cast<std::int64_t>(X.indices[p]), static_cast<double>(X.data[p]));
 }
 
-// z = x_i' U + bias * U[last]; W label vectors at once, W known to the compiler unless it is 0.
-template <int W, class Rows>
-inline void row_scores(const Rows &X, std::int64_t i, const double *U, std::int64_t width, double bias, double *z) {
+// row_scores: z = x_i' U + bias * U[last]; W label vectors at once, W known to the compiler unless it is 0.
+
+// Sparse rows with few label vectors: four chains of sums, as one would wait for the last addition at every entry.
+template <int W, class Real, class Index>
+inline void row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
+                       double *z) {
+    constexpr int chains = 4;
     const std::int64_t w = W ? W : width;
-    const double *last = U + X.n_features * w;
-    for (std::int64_t t = 0; t < w; ++t) z[t] = bias * last[t];
-    for_entries(X, i, [=](std::int64_t k, double x) {
-        const double *u = U + k * w;
+    const std::int64_t end = static_cast<std::int64_t>(X.indptr[i + 1]);
+    std::int64_t p = static_cast<std::int64_t>(X.indptr[i]);
+    for (std::int64_t t = 0; t < w; ++t) z[t] = bias * U[X.n_features * w + t];
+    if constexpr (W == 1 || W == 2 || W == 4) {
+        double sums[chains][W] = {};
+        for (; p + chains <= end; p += chains)
+            for (int c = 0; c < chains; ++c) {
+                const double x = static_cast<double>(X.data[p + c]);
+                const double *u = U + static_cast<std::int64_t>(X.indices[p + c]) * W;
+                for (int t = 0; t < W; ++t) sums[c][t] += x * u[t];
+            }
+        for (int t = 0; t < W; ++t) z[t] += (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
+    }
+    for (; p < end; ++p) {
+        const double x = static_cast<double>(X.data[p]);
+        const double *u = U + static_cast<std::int64_t>(X.indices[p]) * w;
         for (std::int64_t t = 0; t < w; ++t) z[t] += x * u[t];
-    });
+    }
 }
 
 // A single vector over a dense row is a dot product: eight partial sums, so that it runs in SIMD without
