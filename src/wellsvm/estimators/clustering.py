@@ -76,8 +76,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         1 prints a table row per label vector.
     cache_size : float or None, default=None
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
-        that does not, rows are computed when needed and the last used are kept, which takes many times as long. Steps
-        then come in another order, so that other label vectors may be found. Without meaning for "linear" and "precomputed".
+        that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
+        then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
 
     Attributes
     ----------
