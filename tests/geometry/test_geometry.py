@@ -361,15 +361,17 @@ def test_distances_do_not_drown_in_a_large_mean(dtype):
 # Newton's method
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("start", [0.0, 100.0])  # 100: no row has slack
 @pytest.mark.parametrize("rows", ["examples", "bags", "bags-of-two"])
-def test_newton_solves_the_svm_of_squared_hinge_loss(monkeypatch, rows, start):
+def test_newton_solves_the_svm_of_squared_hinge_loss(monkeypatch, rows, start, dtype):
     monkeypatch.setattr(gram, "NEWTON_COST", 0.0)  # take over at once
     rng = np.random.default_rng(3)
     X, label_set = 3 * rng.standard_normal((N, 3)), make_label_set(rows)
-    losses, K, mu = make_losses("squared_hinge", label_set.n_rows), X @ X.T + 1.0, np.array([0.6, 0.3, 0.1])
-    used = np.flatnonzero(losses.cap > 0)
-    descent = GramGeometry(X @ X.T, bias=1.0).descent(label_set, losses, np.where(losses.cap > 0, start, 0.0))
+    losses, mu = make_losses("squared_hinge", label_set.n_rows), np.array([0.6, 0.3, 0.1])
+    stored = (X @ X.T).astype(dtype)
+    K, used = stored.astype(np.float64) + 1.0, np.flatnonzero(losses.cap > 0)
+    descent = GramGeometry(stored, bias=1.0).descent(label_set, losses, np.where(losses.cap > 0, start, 0.0))
     for _ in range(3):
         descent.add(descent.candidate(label_set.initial(rng)))
     if start:
@@ -393,8 +395,34 @@ def test_newton_leaves_what_is_not_definite_to_coordinate_descent(monkeypatch):
     descent = GramGeometry(np.diag([1.0, 1.0, 1.0, -0.6])).descent(label_set, losses)
     descent.add(descent.candidate(np.array([1, -1, 1, -1], dtype=np.int8)))
     before = descent.alpha.copy()
-    assert not descent._solve_by_newton(np.ones(1), np.arange(4))
+    assert not descent._solve_by_newton(np.ones(1), np.arange(4), goal=1e-3)
     np.testing.assert_array_equal(descent.alpha, before)
+
+
+@pytest.mark.parametrize("C", [1e3, 1e5, 1e7])
+def test_newton_turns_to_double_precision_where_single_does_not_do(monkeypatch, C):
+    precisions = []
+    solved_in = gram.SlackSystem.__init__
+
+    def watched(self, Q, ridge):
+        precisions.append(Q.dtype)
+        solved_in(self, Q, ridge)
+
+    monkeypatch.setattr(gram.SlackSystem, "__init__", watched)
+    n = 300
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    K = rbf_kernel(X, gamma=0.05).astype(np.float32)
+    y = np.where(np.random.default_rng(1).random(n) < 0.5, 1, -1).astype(np.int8)
+    label_set, losses = BalancedLabels(y, 0), Losses.of("squared_hinge", np.full(n, C))
+    descent = GramGeometry(K, bias=1.0).descent(label_set, losses)
+    descent.add(descent.candidate(y))
+    solved = descent._solve_by_newton(np.ones(1), np.arange(n), goal=1e-3)
+    assert precisions[0] == np.float32
+    assert (np.dtype(np.float64) in precisions) == (C > 1e3)
+    assert solved == (C < 1e7)  # there the rounded matrix itself is not definite
+    if solved:
+        margins = y * ((K.astype(np.float64) + 1.0) @ (y * descent.alpha))
+        np.testing.assert_allclose(descent.alpha * losses.ridge, np.maximum(0.0, 1.0 - margins), atol=2e-6)
 
 
 def test_the_best_step_minimises_the_primal_on_the_way():

@@ -12,10 +12,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.geometry.base import Candidate, Losses, Sweep, mixed_lengths
-from wellsvm.geometry.newton import best_step, solve_with_slack
+from wellsvm.geometry.newton import SlackSystem, best_step
 from wellsvm.labels.base import LabelSet
 from wellsvm.native import make_gram, slices
 
@@ -28,6 +29,8 @@ PATIENCE = 0.1
 # Newton's method takes over once the epochs at one goal have cost as much as it would, in multiply-adds: about this
 # share of the cube of its rows, for a few steps of dense algebra. Its matrix takes the square of its rows in memory.
 NEWTON_COST, MOST_NEWTON_ROWS, MOST_NEWTON_STEPS = 1 / 6, 4000, 30
+# Largest error of a margin at the end of a Newton step: this share of the violation asked for, within these bounds.
+NEWTON_SHARE, LEAST_ERROR, MOST_ERROR = 0.01, 1e-12, 1e-6
 
 
 class GramGeometry:
@@ -43,7 +46,7 @@ class GramGeometry:
 
     def __init__(self, K: np.ndarray, bias: float = 0.0) -> None:
         self.K, self.bias = K, float(bias)
-        self.n_instances = K.shape[0]
+        self.n_instances, self.dtype = K.shape[0], K.dtype
         self.gram = make_gram(K)
         self.diagonal: FloatArray = K.diagonal().astype(np.float64) + self.bias**2
         self.max_block = self.n_instances  # side of the largest matrix that `block` may be asked for
@@ -206,7 +209,7 @@ class GramDescent:
         if violation <= goal:
             self._spent = 0
         elif self._newton_is_due(mu, rows):
-            if self._solve_by_newton(mu, rows):
+            if self._solve_by_newton(mu, rows, goal):
                 violation, self._spent = 0.0, 0
             else:
                 self._spent = -np.inf  # not a second time
@@ -229,41 +232,71 @@ class GramDescent:
         affordable = n_slack <= most and self._spent >= NEWTON_COST * n_slack**3
         return affordable and bool(np.all(self.losses.ridge[rows] > 0))
 
-    def _solve_by_newton(self, mu: FloatArray, rows: IntArray) -> bool:
+    def _solve_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> bool:
         """Solve the SVM of squared hinge loss at ``mu``; False where that was given up."""
-        label_set, ridge, Z = self.label_set, self.losses.ridge[rows], self._products()
+        exact = min(max(NEWTON_SHARE * goal, LEAST_ERROR), MOST_ERROR)
+        ridge, Z, dtype = self.losses.ridge[rows], self._products(), self.geometry.dtype
         margins = self.margins(mu)[rows]
         slack, solved = margins < 1, False
         for _ in range(MOST_NEWTON_STEPS):
-            target = solve_with_slack(self._mixed_kernel(mu, rows[slack]), ridge[slack])
-            if target is None:
+            system = self._slack_system(mu, rows[slack], dtype)
+            if system is None:
                 break
-            change = np.zeros_like(self.alpha)
-            change[rows] = -self.alpha[rows]
-            change[rows[slack]] += target
-            coef = self._coefficients(change)
-            Z_change = self.geometry.matmat(coef)
-            margin_change = label_set.sum_rows(np.einsum("jt,jt,t->j", Z_change, self.columns, mu))[rows]
-            solved = np.array_equal(margins + margin_change < 1, slack)  # the target is where it was computed for
-            slope, curvature = (float(np.einsum("jt,jt,t->", coef, products, mu)) for products in (Z, Z_change))
-            s = 1.0 if solved else best_step(slope, curvature, margins, margin_change, ridge)
-            self.alpha += s * change
-            Z += s * Z_change
-            margins += s * margin_change
-            slack = margins < 1
+            target = self.alpha.copy()
+            target[rows] = 0.0
+            target[rows[slack]] = system.solve(np.ones(int(np.count_nonzero(slack))))
+            Z_target = self.geometry.matmat(self._coefficients(target))
+            if not self._refine(system, mu, rows[slack], target, Z_target, exact) and dtype != np.float64:
+                dtype = np.dtype(np.float64)
+                continue
+            target_margins = self._margins_at(Z_target, mu)[rows]
+            solved = np.array_equal(target_margins < 1, slack)  # the target is where it was computed for
             if solved:
+                self.alpha[:], Z[:] = target, Z_target
                 break
+            coef, Z_change = self._coefficients(target - self.alpha), Z_target - Z
+            slope, curvature = (float(np.einsum("jt,jt,t->", coef, products, mu)) for products in (Z, Z_change))
+            s = best_step(slope, curvature, margins, target_margins - margins, ridge)
+            self.alpha += s * (target - self.alpha)
+            Z += s * Z_change
+            margins += s * (target_margins - margins)
+            slack = margins < 1
         self._alpha_of_Z[:] = self.alpha
         self.alpha[rows] = np.maximum(self.alpha[rows], 0.0)
         self._mu_of_signed = np.empty(0)
         return solved
 
-    def _mixed_kernel(self, mu: FloatArray, rows: IntArray) -> FloatArray:
+    def _slack_system(self, mu: FloatArray, rows: IntArray, dtype: np.dtype) -> SlackSystem | None:
+        """The system of the rows with slack, in double precision where single does not do; None where neither does."""
+        for precision in dict.fromkeys((dtype, np.dtype(np.float64))):
+            try:
+                return SlackSystem(self._mixed_kernel(mu, rows, precision), self.losses.ridge[rows])
+            except LinAlgError:
+                continue
+        return None
+
+    def _refine(
+        self, system: SlackSystem, mu: FloatArray, rows: IntArray, alpha: FloatArray, Z: FloatArray, exact: float
+    ) -> bool:
+        """Solve for what is left of the error of the margins, in place; False where it stays above ``exact``."""
+        last = np.inf
+        while True:
+            left = 1.0 - self._margins_at(Z, mu)[rows] - self.losses.ridge[rows] * alpha[rows]
+            error = float(np.max(np.abs(left), initial=0.0))
+            if error <= exact or error > last / 2:
+                return error <= exact
+            last, change = error, np.zeros_like(alpha)
+            change[rows] = system.solve(left)
+            alpha += change
+            Z += self.geometry.matmat(self._coefficients(change))
+
+    def _mixed_kernel(self, mu: FloatArray, rows: IntArray, dtype: np.dtype) -> np.ndarray:
         """``sum_t mu_t psi_t(i)' psi_t(k)`` of the given rows."""
         instances = self.label_set.instances_of(rows)
         instances = instances[np.any(self.columns[instances], axis=1)]
-        signs = self.columns[instances] * np.sqrt(mu)
-        Q = self.geometry.block(instances).astype(np.float64) + self.geometry.bias**2
+        signs = (self.columns[instances] * np.sqrt(mu)).astype(dtype)
+        Q = self.geometry.block(instances).astype(dtype, copy=False)
+        Q += dtype.type(self.geometry.bias**2)
         Q *= signs @ signs.T
         if instances.size > rows.size:  # rows of several instances
             first = np.flatnonzero(np.diff(self.label_set.row_of[instances], prepend=-1))
@@ -279,9 +312,15 @@ class GramDescent:
     def _signed_scores(self, mu: FloatArray) -> FloatArray:
         """What every instance adds to the margin of its row; `descend` keeps it up to date."""
         if not np.array_equal(mu, self._mu_of_signed):
-            self._signed = np.einsum("jt,jt,t->j", self._products(), self.columns, mu)
+            self._signed = self._signed_at(self._products(), mu)
             self._mu_of_signed = mu.copy()
         return self._signed
+
+    def _signed_at(self, Z: FloatArray, mu: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("jt,jt,t->j", Z, self.columns, mu))
+
+    def _margins_at(self, Z: FloatArray, mu: FloatArray) -> FloatArray:
+        return self.label_set.sum_rows(self._signed_at(Z, mu))
 
     def margins(self, mu: FloatArray) -> FloatArray:
         """``sum_t mu_t psi_t(i)' u_t`` of every row."""

@@ -121,7 +121,7 @@ class CachedGeometry(GramGeometry):
 
     def __init__(self, source: RowSource, bias: float, budget: Budget) -> None:
         self.source, self.bias, self.budget = source, float(bias), budget
-        self.n_instances = n = source.n_instances
+        self.n_instances, self.dtype = (n := source.n_instances), source.dtype
         row = source.dtype.itemsize * max(1, n)
         self.capacity = min(n, budget.n_bytes // row)
         if self.capacity < 1:

@@ -83,11 +83,26 @@ class Instances:
         return np.exp(K, out=K)
 
 
+class SharedGram(GramGeometry):
+    """A kernel matrix for many fits on the same bags: their means are taken once."""
+
+    def __init__(self, K: np.ndarray, bias: float) -> None:
+        super().__init__(K, bias)
+        self._averaged: dict[bytes, GramGeometry] = {}
+
+    def averaged(self, starts: np.ndarray) -> GramGeometry:
+        """As of any geometry."""
+        key = starts.tobytes()
+        if key not in self._averaged:
+            self._averaged[key] = super().averaged(starts)
+        return self._averaged[key]
+
+
 class Part(NamedTuple):
     """Training and test kernels of one width."""
 
     train: Bags
-    geometry: GramGeometry
+    geometry: SharedGram
     test: Bags
 
     @classmethod
@@ -96,7 +111,7 @@ class Part(NamedTuple):
         rows, groups = data.rows(train)
         test_rows, test_groups = data.rows(test)
         K = data.kernel(width, rows, rows)
-        return cls(Bags(K, groups), GramGeometry(K, bias=1.0), Bags(data.kernel(width, test_rows, rows), test_groups))
+        return cls(Bags(K, groups), SharedGram(K, bias=1.0), Bags(data.kernel(width, test_rows, rows), test_groups))
 
     def fit(self, method: str, point: Point, y: np.ndarray, tol: float = 1e-3) -> BagClassifier:
         """Fit on the shared kernel matrix."""
