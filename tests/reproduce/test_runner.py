@@ -13,12 +13,13 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from wellsvm.datasets import make_digit_bags
 from wellsvm.reproduce import clustering
 from wellsvm.reproduce.protocol import Case, Protocol, load_protocol, tables
 from wellsvm.reproduce.runner import Runner
-from wellsvm.reproduce.semi_supervised import PER_CLASS, Settings, make_split
+from wellsvm.reproduce.semi_supervised import METHODS, Settings, make_split
 from wellsvm.reproduce.tables import tabulate
 
 SETTINGS = {"labeled": 0.2, "kernels": ["linear", 1.0], "Cs_unlabeled": [0.1, 1.0], "loss": "squared_hinge"}
@@ -133,11 +134,30 @@ def test_splits_hide_what_they_test(data, repeat):
     assert not set(map(tuple, split.X)) & set(map(tuple, split.X_test))
     known = split.y[~np.isnan(split.y)]
     assert known.size == 6
-    assert min(np.sum(known == -1), np.sum(known == 1)) >= PER_CLASS
+    assert min(np.sum(known == -1), np.sum(known == 1)) >= how.per_class
     again = make_split(bunch, how, repeat)
     np.testing.assert_array_equal(split.y, again.y)
     unlabeled = make_split(bunch, replace(how, test=0.0), repeat)
     assert unlabeled.X_test.shape[0] == 80 - 6, "without test rows the unlabeled ones are the test"
+
+
+def test_every_one_of_many_classes_is_labeled():
+    bunch = Bunch(X=np.random.default_rng(0).standard_normal((400, 2)), y=np.repeat(np.arange(20), 20))
+    split = make_split(bunch, Settings(labeled=45, test=0.0), 0)  # a plain draw of 45 hardly ever has two of each
+    known = split.y[~np.isnan(split.y)]
+    assert known.size == 45
+    assert np.unique(known, return_counts=True)[1].min() >= 2
+
+
+@pytest.mark.parametrize("method", ["SVM", "WellSVM"])
+def test_three_classes_are_told_apart_one_against_the_rest(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((90, 2)), np.repeat([0.0, 1.0, 2.0], 30)
+    split = make_split(Bunch(X=X + 4 * np.eye(3, 2)[y.astype(int)], y=y), Settings(labeled=30, kernels=(1.0,)), 0)
+    fitted = METHODS[method](split, Settings(labeled=30, kernels=(1.0,)), 0)
+    assert fitted.model.decision_function(split.X_test).shape == (split.y_test.size, 3)
+    if method == "SVM":
+        assert len(fitted.model.estimators_) == 3
 
 
 def test_regions_are_located(tmp_path):

@@ -236,6 +236,7 @@ class GramDescent:
         """Solve the SVM of squared hinge loss at ``mu``; False where that was given up."""
         exact = min(max(NEWTON_SHARE * goal, LEAST_ERROR), MOST_ERROR)
         ridge, Z, dtype = self.losses.ridge[rows], self._products(), self.geometry.dtype
+        alpha_before, Z_before = self.alpha.copy(), Z.copy()
         margins = self.margins(mu)[rows]
         slack, solved = margins < 1, False
         for _ in range(MOST_NEWTON_STEPS):
@@ -246,9 +247,12 @@ class GramDescent:
             target[rows] = 0.0
             target[rows[slack]] = system.solve(np.ones(int(np.count_nonzero(slack))))
             Z_target = self.geometry.matmat(self._coefficients(target))
-            if not self._refine(system, mu, rows[slack], target, Z_target, exact) and dtype != np.float64:
+            error = self._refine(system, mu, rows[slack], target, Z_target, exact)
+            if not error <= exact and dtype != np.float64:
                 dtype = np.dtype(np.float64)
                 continue
+            if not error <= MOST_ERROR:
+                break
             target_margins = self._margins_at(Z_target, mu)[rows]
             solved = np.array_equal(target_margins < 1, slack)  # the target is where it was computed for
             if solved:
@@ -261,6 +265,8 @@ class GramDescent:
             Z += s * Z_change
             margins += s * (target_margins - margins)
             slack = margins < 1
+        if not solved:  # on the way alpha may be negative: nothing to go on from
+            self.alpha[:], Z[:] = alpha_before, Z_before
         self._alpha_of_Z[:] = self.alpha
         self.alpha[rows] = np.maximum(self.alpha[rows], 0.0)
         self._mu_of_signed = np.empty(0)
@@ -277,14 +283,14 @@ class GramDescent:
 
     def _refine(
         self, system: SlackSystem, mu: FloatArray, rows: IntArray, alpha: FloatArray, Z: FloatArray, exact: float
-    ) -> bool:
-        """Solve for what is left of the error of the margins, in place; False where it stays above ``exact``."""
+    ) -> float:
+        """Solve for what is left of the error of the margins, in place, down to ``exact`` or while it falls."""
         last = np.inf
         while True:
             left = 1.0 - self._margins_at(Z, mu)[rows] - self.losses.ridge[rows] * alpha[rows]
             error = float(np.max(np.abs(left), initial=0.0))
-            if error <= exact or error > last / 2:
-                return error <= exact
+            if error <= exact or not error <= last / 2:  # or it is NaN
+                return error
             last, change = error, np.zeros_like(alpha)
             change[rows] = system.solve(left)
             alpha += change

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import Bunch
@@ -30,7 +31,8 @@ from wellsvm.reproduce.outcome import Outcome
 
 __all__ = ["METHODS", "run"]
 
-PER_CLASS = 2  # labeled rows of a class at least, so that every training fold has both
+# Random draws of the labeled rows, until every class has enough of them.
+MOST_DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Settings:
     """How an experiment of this section is made; the README of the protocols says what each key means."""
 
     labeled: float
+    per_class: int = 2
     test: float = 0.25
     split: str = "random"
     train: float | None = None
@@ -100,7 +103,7 @@ def make_split(data: Bunch, how: Settings, repeat: int) -> Split:
         n_train = y.size - int(how.test * y.size)
         rows = np.concatenate([rows[: _count(how.train, y.size) or n_train], rows[n_train:]])
         n_train = rows.size - (y.size - n_train)
-        labeled = _draw(y[rows[:n_train]], _count(how.labeled, y.size), rng)
+        labeled = _draw(y[rows[:n_train]], _count(how.labeled, y.size), how.per_class, rng)
     train, test = rows[:n_train], rows[n_train:]
     y_partial = np.full(train.size, np.nan)
     y_partial[labeled] = y[train[labeled]]
@@ -115,16 +118,19 @@ def _count(wanted: float | None, n_rows: int) -> int:
     return 0 if wanted is None else int(wanted) if wanted >= 1 else round(wanted * n_rows)
 
 
-def _draw(y: np.ndarray, n_labeled: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows to label, drawn at random until every class has enough."""
+def _draw(y: np.ndarray, n_labeled: int, per_class: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows to label, drawn at random until every class has enough; of many classes, those first and then the rest."""
     classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < PER_CLASS:
-        raise ValueError(f"class {classes[counts.argmin()]} has {counts.min()} training rows, fewer than {PER_CLASS}")
-    n_labeled = max(n_labeled, PER_CLASS * classes.size)
-    while True:
+    if counts.min() < per_class:
+        raise ValueError(f"class {classes[counts.argmin()]} has {counts.min()} training rows, fewer than {per_class}")
+    n_labeled = max(n_labeled, per_class * classes.size)
+    for _ in range(MOST_DRAWS):
         rows = rng.choice(y.size, n_labeled, replace=False)
-        if all(np.count_nonzero(y[rows] == c) >= PER_CLASS for c in classes):
+        if all(np.count_nonzero(y[rows] == c) >= per_class for c in classes):
             return rows
+    first = np.concatenate([rng.choice(np.flatnonzero(y == c), per_class, replace=False) for c in classes])
+    others = np.setdiff1d(np.arange(y.size), first)
+    return np.concatenate([first, rng.choice(others, n_labeled - first.size, replace=False)])
 
 
 def _scaled(X_train: Matrix, X_test: Matrix, how: Settings) -> tuple[Matrix, Matrix]:
@@ -151,13 +157,19 @@ def choose_kernel(split: Split, how: Settings, seed: int) -> dict[str, Any]:
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
     def merit(kernel: dict[str, Any]) -> tuple[float, float]:
-        values = cross_val_predict(SVC(C=how.C, **kernel), X, y, cv=folds, method="decision_function")
+        values = cross_val_predict(_svc(how.C, kernel, y), X, y, cv=folds, method="decision_function")
         if values.ndim > 1:
             return float(np.mean(np.unique(y)[values.argmax(axis=1)] == y)), 0.0
         right = np.where(y == y.max(), values, -values)
         return float(np.mean(right > 0)), -float(np.mean(np.maximum(0.0, 1.0 - right) ** 2))
 
     return max(kernels, key=merit)
+
+
+def _svc(C: float, kernel: dict[str, Any], y: np.ndarray) -> Any:
+    """The supervised SVM; more than two classes one against the rest, as in the other methods."""
+    svm = SVC(C=C, **kernel)
+    return svm if np.unique(y).size == 2 else OneVsRestClassifier(svm)
 
 
 def _kernel(X: Matrix, name: float | str) -> dict[str, Any]:
@@ -183,7 +195,7 @@ def supervised(split: Split, how: Settings, seed: int) -> Fitted:
     if kernel == {"kernel": "linear"} and sparse.issparse(split.X):
         model = LinearSVC(C=how.C, loss="hinge", max_iter=20_000, random_state=seed)
     else:
-        model = SVC(C=how.C, **kernel)
+        model = _svc(how.C, kernel, _labeled(split)[1])
     return Fitted(model.fit(*_labeled(split)), kernel)
 
 
