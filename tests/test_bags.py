@@ -213,3 +213,51 @@ def test_features_named_in_another_order_are_refused_by_a_transformer_too():
     assert scaler.transform(Bags.from_frame(frame, bag="bag")[0]).feature_names == ["a", "b"]
     with pytest.raises(ValueError, match=r"\['b', 'a'\].*fitted to \['a', 'b'\]"):
         scaler.transform(Bags.from_frame(frame[["bag", "b", "a"]], bag="bag")[0])
+
+
+@pytest.mark.parametrize("kind", ["string", "Int64", "masked", "dates", "polars"])
+def test_missing_groups_and_labels_are_told_however_they_are_marked(kind):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    make = {
+        "string": lambda v: pandas.Series([None if g < 0 else str(g) for g in v], dtype="string"),
+        "Int64": lambda v: pandas.Series([None if g < 0 else g for g in v], dtype="Int64"),
+        "masked": lambda v: np.ma.masked_less(v, 0),
+        "dates": lambda v: np.array(["NaT" if g < 0 else f"2000-01-0{g + 1}" for g in v], dtype="datetime64[D]"),
+        "polars": lambda v: polars.Series([None if g < 0 else g for g in v]),
+    }[kind]
+    hole = np.where(np.arange(8) == 4, -1, SORTED)
+    with pytest.raises(ValueError, match="groups has a missing value in row 4"):
+        Bags(X, make(hole))
+    if kind == "dates":
+        return
+    bags, labels = Bags(X, SORTED), np.array([0, 0, 0, 1, 0, 0, 1, 1])
+    with pytest.raises(ValueError, match="bag 1 has no label"):
+        MultiInstanceSVC().fit(bags, make([0, -1, 0, 1]))
+    with pytest.raises(ValueError, match="bag 3 has no label"):  # one label per instance, none in the whole bag
+        MultiInstanceSVC().fit(bags, make([*labels[:6], -1, -1]))
+    with pytest.raises(ValueError, match="y differs inside bag 3"):
+        MultiInstanceSVC().fit(bags, make([*labels[:7], -1]))
+    if kind != "masked":
+        frame = {"bag": SORTED, "a": X[:, 0], "y": make([*labels[:6], -1, -1])}
+        frame = (polars if kind == "polars" else pandas).DataFrame(frame)
+        y = Bags.from_frame(frame, bag="bag", label="y")[1]
+        assert y[3] is None or np.isnan(y[3])
+        assert [str(v) for v in y[:3]] in (["0", "1", "0"], ["0.0", "1.0", "0.0"])
+
+
+def test_frames_in_a_list_agree_in_their_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0], "b": [2.0]})
+    assert Bags.from_list([frame, frame]).feature_names == ["a", "b"]
+    with pytest.raises(ValueError, match=r"bag 1 has the columns \['b', 'a'\] but bag 0 has \['a', 'b'\]"):
+        Bags.from_list([frame, frame[["b", "a"]]])
+    with pytest.raises(ValueError, match="bag 1 has the columns None"):
+        Bags.from_list([frame, frame.to_numpy()])
+
+
+def test_arrays_of_bags_hold_numbers_in_three_dimensions():
+    with pytest.raises(ValueError, match="the array of bags holds something that is no number"):
+        Bags.from_list(np.full((2, 1, 3), "x"))
+    assert Bags.from_list(np.ones((2, 1, 3), dtype=object)).X.dtype == np.float64
+    with pytest.raises(ValueError, match=r"bag 0 has shape \(3,\)"):
+        Bags.from_list([sparse.coo_array(np.ones(3))])

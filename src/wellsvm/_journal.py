@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 __all__ = ["append", "end_last_line", "read"]
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """Records of a file, none if it does not exist; a line that a killed run left unfinished is passed over."""
+def read(path: Path, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Records of a file, none if it does not exist; a line that a killed run left unfinished is passed over.
+
+    A whole line that is no record, or lacks one of the ``keys``, is an error: the file is not what it should be.
+    """
     records = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        with suppress(json.JSONDecodeError):
-            records.append(json.loads(line))
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), start=1):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        missing = [key for key in keys if key not in record] if isinstance(record, dict) else ["record"]
+        if missing:
+            raise ValueError(f"{path}, line {number}: no {missing[0]}; remove the line, or name another folder")
+        records.append(record)
     return records
 
 

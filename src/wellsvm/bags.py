@@ -7,7 +7,7 @@ remembers where each came from, so that values per instance can be given back in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._bag_input import as_groups, as_matrix, column_names, kind_of, numbers, require
 from wellsvm._typing import IntArray, Matrix
+from wellsvm.partial_labels import missing_cells
 
 __all__ = ["Bags", "PerInstance", "as_bags", "per_instance"]
 
@@ -69,10 +71,9 @@ class Bags:
     feature_names: list[str] | None = None
 
     def __init__(self, X: Any, groups: Any) -> None:
-        columns = list(getattr(X, "columns", []))
-        self.feature_names = columns if columns and all(isinstance(name, str) for name in columns) else None
-        X = _as_matrix(X, "X")
-        groups = _as_groups(groups, X.shape[0])
+        self.feature_names = column_names(X)
+        X = as_matrix(X, "X")
+        groups = as_groups(groups, X.shape[0])
         try:
             names, bag_of = np.unique(groups, return_inverse=True)
         except TypeError as error:
@@ -99,22 +100,33 @@ class Bags:
         """
         if isinstance(bags, np.ndarray) and bags.ndim == 3:
             n, size, width = bags.shape
-            _require(n > 0, "an empty array of bags; at least one bag is needed")
-            _require(size > 0, "bag 0 is empty; every bag needs at least one instance")
-            return cls.__new__(cls)._set(bags.reshape(n * size, width), np.arange(n + 1) * size, np.arange(n))
-        parts = []
+            require(n > 0, "an empty array of bags; at least one bag is needed")
+            require(size > 0, "bag 0 is empty; every bag needs at least one instance")
+            X = as_matrix(bags.reshape(n * size, width), "the array of bags")
+            return cls.__new__(cls)._set(X, np.arange(n + 1) * size, np.arange(n))
+        parts, names = [], []
         for i, part in enumerate(bags):
-            part = _as_matrix(part, f"bag {i}")
+            if isinstance(part, Bags):  # taken by its number
+                names.append(part.feature_names)
+                part = part.X
+            else:
+                names.append(column_names(part))
+            part = as_matrix(part, f"bag {i}")
             parts.append(part)
             (size, width), (_, expected) = part.shape, parts[0].shape
-            kind, kind_0 = _kind(part), _kind(parts[0])
-            _require(size > 0, f"bag {i} is empty; every bag needs at least one instance: drop it and its label")
-            _require(kind == kind_0, f"bag {i} is {kind} but bag 0 is {kind_0}; make all bags dense or all sparse")
-            _require(width == expected, f"bag {i} has {width} features but bag 0 has {expected}; all need the same")
-        _require(bool(parts), "an empty list of bags; at least one bag is needed")
+            kind, kind_0 = kind_of(part), kind_of(parts[0])
+            require(size > 0, f"bag {i} is empty; every bag needs at least one instance: drop it and its label")
+            require(kind == kind_0, f"bag {i} is {kind} but bag 0 is {kind_0}; make all bags dense or all sparse")
+            require(width == expected, f"bag {i} has {width} features but bag 0 has {expected}; all need the same")
+            require(
+                names[i] == names[0], f"bag {i} has the columns {names[i]} but bag 0 has {names[0]}; give all the same"
+            )
+        require(bool(parts), "an empty list of bags; at least one bag is needed")
         X = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
         offsets = np.concatenate([[0], np.cumsum([part.shape[0] for part in parts])])
-        return cls.__new__(cls)._set(X, offsets, np.arange(len(parts)))
+        made = cls.__new__(cls)._set(X, offsets, np.arange(len(parts)))
+        made.feature_names = names[0]
+        return made
 
     @classmethod
     def from_frame(
@@ -144,12 +156,12 @@ class Bags:
         special = [bag] if label is None else [bag, label]
         used = [c for c in columns if c not in special] if features is None else list(features)
         missing = [c for c in special + used if c not in columns]
-        _require(not missing, f"the frame has no column {missing[0] if missing else ''!r}; it has {columns}")
-        _require(bool(used), "the frame has no column left for the features")
-        X = np.column_stack([_numbers(frame[c], c) for c in used])
-        bags = cls(X, np.asarray(frame[bag]))
+        require(not missing, f"the frame has no column {missing[0] if missing else ''!r}; it has {columns}")
+        require(bool(used), "the frame has no column left for the features")
+        X = np.column_stack([numbers(frame[c], c) for c in used])
+        bags = cls(X, frame[bag])
         bags.feature_names = used if all(isinstance(name, str) for name in used) else None
-        return bags, None if label is None else bags.bag_labels(np.asarray(frame[label]))
+        return bags, None if label is None else bags.bag_labels(frame[label])
 
     # -------------------------------------------------------------- a sequence of bags
 
@@ -239,30 +251,35 @@ class Bags:
 
     def bag_labels(self, y: Any) -> np.ndarray:
         """Labels of the bags, from one label per instance (in the caller's order) that is the same in each bag."""
-        y = np.asarray(y)
-        if y.shape != (self.n_instances,):
-            raise ValueError(f"y has shape {y.shape}; expected one label for each of {self.n_instances} instances")
-        y = self.arrange(y)
-        first = y[self.offsets[:-1]]
-        own = np.repeat(first, self.sizes)
-        differs = np.flatnonzero((y != own) & ((y == y) | (own == own)))  # NaN throughout a bag is no contradiction
+        values = np.asarray(y)
+        if values.shape != (self.n_instances,):
+            raise ValueError(f"y has shape {values.shape}; expected one label for each of {self.n_instances} instances")
+        missing = missing_cells(y)
+        if missing.any() and values.dtype.kind != "f":  # NA compares with nothing, and a mask would be lost
+            values = values.astype(object)
+            values[missing] = None
+        values, missing = self.arrange(values), self.arrange(missing)
+        first, none = values[self.offsets[:-1]], missing[self.offsets[:-1]]
+        own, own_missing = np.repeat(first, self.sizes), np.repeat(none, self.sizes)
+        # No label throughout a bag is no contradiction.
+        differs = np.flatnonzero((missing != own_missing) | ((values != own) & ~missing))
         if differs.size:
             bag = int(self.bag_of[differs[0]])
-            one, other = own[differs].tolist()[0], y[differs].tolist()[0]
+            one, other = own[differs].tolist()[0], values[differs].tolist()[0]
             raise ValueError(f"y differs inside bag {self.name(bag)}: {one!r} and {other!r}; a bag has one label")
-        return first
+        return np.asarray(first)
 
     def with_instances(self, X: Any) -> Bags:
         """The same bags with other features: row j of X replaces row j of ``self.X``."""
-        X = _as_matrix(X, "X")
-        _require(X.shape[0] == self.n_instances, f"{X.shape[0]} rows for {self.n_instances} instances")
+        X = as_matrix(X, "X")
+        require(X.shape[0] == self.n_instances, f"{X.shape[0]} rows for {self.n_instances} instances")
         return type(self).__new__(type(self))._set(X, self.offsets, self.names, self.order)
 
 
 def as_bags(bags: Any, groups: Any = None) -> Bags:
     """Bags from what an estimator is given: Bags, a list of 2-D arrays, or flat rows and ``groups``."""
     if isinstance(bags, Bags):
-        _require(groups is None, "groups is for flat instances; the first argument holds bags already")
+        require(groups is None, "groups is for flat instances; the first argument holds bags already")
         return bags
     if groups is not None:
         return Bags(bags, groups)
@@ -350,62 +367,3 @@ class PerInstance(TransformerMixin, BaseEstimator):
 def per_instance(transformer: Any) -> PerInstance:
     """Make a transformer of rows work on bags, for instance in a Pipeline before MultiInstanceSVC."""
     return PerInstance(transformer)
-
-
-# ------------------------------------------------------------------ checks
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
-def _kind(X: Matrix) -> str:
-    return "sparse" if sparse.issparse(X) else "dense"
-
-
-def _as_matrix(X: Any, name: str) -> Matrix:
-    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one."""
-    if isinstance(X, Bags):
-        X = X.X  # in a list: a bag taken by its number
-    if sparse.issparse(X):
-        return X.tocsr()
-    try:
-        X = np.asarray(X)
-    except ValueError as error:
-        raise ValueError(f"{name} is no 2-D array: {error}") from None
-    if X.ndim != 2:
-        raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (instances, features)")
-    if X.dtype.kind not in "fiub":
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} holds something that is no number: {error}") from None
-    return X
-
-
-def _as_groups(groups: Any, n_instances: int) -> np.ndarray:
-    groups = np.asarray(groups)
-    if groups.ndim != 1:
-        raise ValueError(f"groups has shape {groups.shape}; expected one dimension, the bag of each row")
-    if len(groups) != n_instances:
-        raise ValueError(f"groups has {len(groups)} entries for {n_instances} instances; give the bag of every row")
-    _require(n_instances > 0, "X has no rows; at least one bag with one instance is needed")
-    missing: Callable[[Any], bool] = lambda g: g is None or g != g  # noqa: E731
-    if groups.dtype.kind == "f":
-        bad = np.flatnonzero(np.isnan(groups))
-    else:
-        bad = np.flatnonzero([missing(g) for g in groups]) if groups.dtype == object else np.empty(0, int)
-    if bad.size:
-        raise ValueError(f"groups has a missing value in row {bad[0]}; every instance belongs to a bag")
-    return groups
-
-
-def _numbers(column: Any, name: Any) -> np.ndarray:
-    values = np.asarray(column)
-    if values.dtype in (np.float32, np.float64):
-        return values
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"column {name!r} holds something that is no number: {error}") from None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["PartialLabels", "normalize_partial_labels", "require_two_classes"]
+__all__ = ["PartialLabels", "missing_cells", "normalize_partial_labels", "require_two_classes"]
 
 _NUMBERS = "biuf"
 _DATES = "mM"
@@ -119,20 +119,37 @@ def _split_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if y is None:
         raise ValueError("Fitting requires y to be passed, but the target y is None.")
     cells, missing = _container_missing(y)
+    if cells.dtype.kind not in "OT" + _DATES + _NUMBERS + "U":
+        raise _unknown_type(cells)
+    extra = _absent(cells)
     if cells.dtype.kind in "OT":
-        extra = np.fromiter((_is_missing(v) for v in cells), dtype=bool, count=cells.size)
         # A list carries no dtype of its own; an object array does, and keeps it if it holds strings.
         cells = _typed(cells[~extra].astype(object), keep_object=not isinstance(y, (list, tuple)))
-    elif cells.dtype.kind == "f" or cells.dtype.kind in _DATES:
-        extra = np.isnan(cells) if cells.dtype.kind == "f" else np.isnat(cells)
-        cells = cells[~extra]
-    elif cells.dtype.kind in _NUMBERS + "U":
-        return cells, missing
     else:
-        raise _unknown_type(cells)
-    missing = missing.copy()
-    missing[np.flatnonzero(~missing)[extra]] = True
-    return cells, missing
+        cells = cells[~extra]
+    return cells, _with(missing, extra)
+
+
+def missing_cells(values: Any) -> NDArray[np.bool_]:
+    """True where an array, list or Series holds no value: masked, None, NaN, NA, NaT or null."""
+    cells, missing = _container_missing(values)
+    return _with(missing, _absent(cells))
+
+
+def _absent(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    """Cells that are a missing value themselves."""
+    if cells.dtype.kind in "OT":
+        return np.fromiter((_is_missing(v) for v in cells), dtype=bool, count=cells.size)
+    if cells.dtype.kind in _DATES:
+        return np.isnat(cells)
+    return np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(cells.size, dtype=bool)
+
+
+def _with(missing: NDArray[np.bool_], extra: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Missing rows, and of the others those of ``extra``."""
+    together = missing.copy()
+    together[np.flatnonzero(~missing)[extra]] = True
+    return together
 
 
 def _container_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

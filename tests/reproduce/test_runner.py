@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -210,3 +211,21 @@ def test_results_of_other_settings_do_not_count(tmp_path, data):
     assert not runner.records([SEMI])
     assert len(runner.plan([SEMI])) == runner.total([SEMI])
     assert not runner.plan([small])
+
+
+@pytest.mark.parametrize(
+    "line, word",
+    [("[1]", "no record"), ('{"settings": "x"}', "no unit"), ('{"unit": {}}', "no settings")],
+)
+def test_a_line_that_is_no_result_is_told_by_file_and_number(data, tmp_path, line, word):
+    (tmp_path / "table-2.jsonl").write_text('{"unit": "torn\n' + line + "\n")
+    with pytest.raises(ValueError, match=rf"table-2.jsonl, line 2: {word}"):
+        Runner(tmp_path, data_home=data).plan([SEMI])
+
+
+def test_results_without_a_figure_or_of_unknown_units_are_run_again(data, tmp_path):
+    runner = Runner(tmp_path, data_home=data)
+    planned = runner.plan([SEMI])
+    lines = [{"unit": planned[0]._asdict(), "settings": "x"}, {"unit": "2", "settings": "x", "value": 1.0}]
+    (tmp_path / "table-2.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert runner.plan([SEMI]) == planned

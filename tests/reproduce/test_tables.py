@@ -199,3 +199,18 @@ def test_ranks_without_enough_to_test():
         same = rank(["a", "b", "c"], np.ones((4, 3)), None)
     assert (same.p, same.z, same.critical_difference) == (None, {}, None)
     assert set(same.ranks.values()) == {2.0}
+
+
+def test_averages_are_over_the_repeats_that_all_methods_have(protocol, make_records):
+    records = [r for r in make_records(protocol) if r["method"] != "Rival" or r["repeat"] in (1, 4)]
+    for comparison in tabulate(protocol, records).comparisons:
+        chosen = [1, 4] if "Rival" in comparison.methods else list(range(6))
+        wanted = {
+            m: np.mean(
+                [values(records, c, m)[chosen if m != "Rival" else slice(None)].mean() for c in comparison.cases]
+            )
+            for m in comparison.methods
+        }
+        assert comparison.means == pytest.approx(wanted)
+    alone = tabulate(replace(protocol, reference=None), records).comparisons[-1]
+    assert alone.means["SVM"] == pytest.approx(np.mean([values(records, c, "SVM").mean() for c in alone.cases]))

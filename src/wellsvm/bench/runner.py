@@ -62,7 +62,9 @@ class Runner:
         """Measure the cases of the workloads."""
         import_psutil()
         self.here = environment()
-        self.known = [record for record in _journal.read(self.path) if record["environment"] == self.here]
+        self.known = [
+            record for record in _journal.read(self.path, keys=("environment",)) if record["environment"] == self.here
+        ]
         _journal.end_last_line(self.path)
         for workload in workloads:
             for case in workload.cases(self.profile):

@@ -25,6 +25,7 @@ from wellsvm.estimators._parameters import choice, flag, number, whole_number
 from wellsvm.geometry import GramGeometry, LinearGeometry
 from wellsvm.geometry.base import Losses
 from wellsvm.geometry.kernels import Kernel
+from wellsvm.partial_labels import missing_cells
 
 __all__ = ["AnyGeometry", "BagClassifier", "first_of_largest"]
 
@@ -139,9 +140,6 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         flat = groups is not None
         bags = self._checked(as_bags(bags, groups), reset=True)
         y = _per_bag(bags, y, flat)
-        missing = [i for i, label in enumerate(y) if label is None or label != label]
-        if missing:
-            raise ValueError(f"bag {bags.name(missing[0])} has no label; leave bags without label out")
         check_classification_targets(y)
         classes = unique_labels(y)
         if len(classes) < 2:
@@ -307,17 +305,20 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
 def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "label") -> np.ndarray:
     """One value per bag, from one per bag or one per instance; where both fit, ``flat`` decides for instances."""
-    values = np.asarray(values)
-    if values.ndim != 1:
-        raise ValueError(f"{name} has shape {values.shape}; expected one {what} per bag")
-    if len(values) == bags.n_instances and (flat or len(values) != len(bags)):
-        return bags.bag_labels(values)
-    if len(values) != len(bags):
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; expected one {what} per bag")
+    if len(array) == bags.n_instances and (flat or len(array) != len(bags)):
+        values = array = bags.bag_labels(values)
+    if len(array) != len(bags):
         raise ValueError(
-            f"{name} has {len(values)} {what}s for {len(bags)} bags of {bags.n_instances} instances; give one per bag, "
+            f"{name} has {len(array)} {what}s for {len(bags)} bags of {bags.n_instances} instances; give one per bag, "
             "or one per instance"
         )
-    return values
+    missing = np.flatnonzero(missing_cells(values))
+    if missing.size:
+        raise ValueError(f"bag {bags.name(int(missing[0]))} has no {what}; leave bags without {what} out")
+    return array
 
 
 def _row_names(bags: Bags) -> Callable[[int], str]:

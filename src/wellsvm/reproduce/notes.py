@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 from wellsvm.reproduce.cells import BETTER, DAGGER, SKIPPED, WORSE, count
 from wellsvm.reproduce.ranks import CONFIDENCE
-from wellsvm.reproduce.tables import ALPHA, Comparison, Table
+from wellsvm.reproduce.tables import ALPHA, Comparison, Row, Table
 
 __all__ = ["footnotes", "stand_in_legend"]
 
@@ -27,6 +27,8 @@ def footnotes(table: Table) -> Iterator[str]:
             f"t-test over the common runs, {_percent(1 - ALPHA)} level. win/tie/loss: of {protocol.reference} against "
             "the method."
         )
+    if protocol.reference is not None and any(_uneven(row) for row in table.rows):
+        yield "Averages and ranks are over the runs that the methods compared have in common, case by case."
     tested = [comparison for comparison in table.comparisons if comparison.ranking.p is not None]
     yield from map(_of_ranks, tested)
     if any(comparison.ranking.z for comparison in tested):
@@ -38,6 +40,10 @@ def footnotes(table: Table) -> Iterator[str]:
         yield "Label vectors: how many were generated, the median and in brackets the most."
     yield from _of_stand_ins(table)
     yield from _of_gaps(table)
+
+
+def _uneven(row: Row) -> bool:
+    return len({cell.n for cell in row.cells.values() if cell.n}) > 1
 
 
 def stand_in_legend(tables: Sequence[Table]) -> str:

@@ -86,7 +86,13 @@ def known_environment(folder: Path) -> dict[str, str]:
 
 def _environments(folder: Path) -> list[dict[str, str]]:
     path = folder / ENVIRONMENTS
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    if not path.exists():
+        return []
+    try:
+        found: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is damaged ({error}); remove it, it is written anew by the next run") from None
+    return found
 
 
 def _write_parquet(records: Sequence[Record], path: Path, environment: Mapping[str, str]) -> None:

@@ -131,9 +131,9 @@ class Runner:
     def _read(self, table: str) -> dict[Unit, dict[str, Any]]:
         """Results of known units, in their present settings."""
         lines: dict[Unit, dict[str, Any]] = {}
-        for line in _journal.read(self._file(table)):
-            unit = Unit(**line["unit"])
-            if "error" not in line and unit in self._jobs and line["settings"] == self._jobs[unit].fingerprint:
+        for line in _journal.read(self._file(table), keys=("unit", "settings")):
+            unit = tuple(line["unit"].get(key) for key in Unit._fields) if isinstance(line["unit"], dict) else ()
+            if "value" in line and unit in self._jobs and line["settings"] == self._jobs[unit].fingerprint:
                 lines[unit] = line
         return lines
 

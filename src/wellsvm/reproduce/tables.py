@@ -33,8 +33,10 @@ class Cell:
 
     Attributes
     ----------
-    n, wanted : int
-        Runs there are, and of the protocol.
+    values : dict of float
+        Our figure in every repeat there is.
+    wanted : int
+        Runs of the protocol.
     mean, std : float or None
         Of our runs; ``std`` with n - 1 in the denominator, None for a single run.
     paper : float or None
@@ -49,7 +51,7 @@ class Cell:
         Why it is not run.
     """
 
-    n: int
+    values: dict[int, float]
     wanted: int
     mean: float | None
     std: float | None
@@ -58,6 +60,11 @@ class Cell:
     seconds: float | None
     n_iter: tuple[float, int] | None
     skipped: str | None
+
+    @property
+    def n(self) -> int:
+        """Runs there are."""
+        return len(self.values)
 
     @property
     def difference(self) -> float | None:
@@ -81,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods on the cases where every one of them has a figure.
+    """Methods on the cases where every one of them has a figure, and on the repeats that all of them have.
 
     Attributes
     ----------
@@ -189,17 +196,18 @@ def _row(protocol: Protocol, case: Case, runs: Mapping[tuple[str, str], dict[int
             ours = np.array([found[k]["value"] for k in common])
             theirs = np.array([yardstick[k]["value"] for k in common])
             verdict = _verdict(ours - theirs if protocol.higher_is_better else theirs - ours)
-        cells[method] = _cell(protocol, case, method, list(found.values()), verdict)
+        cells[method] = _cell(protocol, case, method, found, verdict)
     return Row(case, cells, absent)
 
 
-def _cell(protocol: Protocol, case: Case, method: str, runs: list[Record], verdict: int | None) -> Cell:
+def _cell(protocol: Protocol, case: Case, method: str, found: dict[int, Record], verdict: int | None) -> Cell:
+    runs = list(found.values())
     values = [float(run["value"]) for run in runs]
     vectors = [int(run["n_iter"]) for run in runs if run.get("n_iter") is not None]
     skipped = case.skip.get(method)
     wanted = 0 if skipped is not None else min(protocol.repeats, case.repeats.get(method, protocol.repeats))
     return Cell(
-        n=len(runs),
+        values=dict(zip(found, values)),
         wanted=wanted,
         mean=float(np.mean(values)) if values else None,
         std=float(np.std(values, ddof=1)) if len(values) > 1 else None,
@@ -232,8 +240,15 @@ def _comparisons(protocol: Protocol, rows: tuple[Row, ...]) -> Iterable[Comparis
         yield _compare(protocol, methods, common)
 
 
+def _means(cells: list[Cell], paired: bool) -> list[float]:
+    """Means of methods on a case; where repeats are the same split for all, over the repeats that all of them have."""
+    common = set.intersection(*(set(cell.values) for cell in cells)) if paired else set()
+    return [float(np.mean([cell.values[k] for k in common or cell.values])) for cell in cells]
+
+
 def _compare(protocol: Protocol, methods: list[str], rows: list[Row]) -> Comparison:
-    ours = np.array([[row.cells[m].mean for m in methods] for row in rows], dtype=float)
+    paired = protocol.reference is not None
+    ours = np.array([_means([row.cells[m] for m in methods], paired) for row in rows], dtype=float)
     paper = np.array([[row.cells[m].paper for m in methods] for row in rows], dtype=float)  # None becomes NaN
     known = ~np.isnan(paper).any(axis=0)
     sign = 1.0 if protocol.higher_is_better else -1.0

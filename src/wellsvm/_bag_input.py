@@ -1,0 +1,74 @@
+"""What bags are made from, checked: instances as a matrix, the bag of each, columns of a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from wellsvm._typing import Matrix
+from wellsvm.partial_labels import missing_cells
+
+__all__ = ["as_groups", "as_matrix", "column_names", "kind_of", "numbers", "require"]
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise ValueError unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def kind_of(X: Matrix) -> str:
+    """Whether a matrix is sparse or dense, for an error."""
+    return "sparse" if sparse.issparse(X) else "dense"
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a frame, if it is one and all are strings."""
+    names = list(getattr(X, "columns", []))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def as_matrix(X: Any, name: str) -> Matrix:
+    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one."""
+    if not sparse.issparse(X):
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(f"{name} is no 2-D array: {error}") from None
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (instances, features)")
+    if sparse.issparse(X):
+        return X.tocsr()
+    if X.dtype.kind not in "fiub":
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} holds something that is no number: {error}") from None
+    return X
+
+
+def as_groups(groups: Any, n_instances: int) -> np.ndarray:
+    """The bag of each row, one for every instance."""
+    values = np.asarray(groups)
+    if values.ndim != 1:
+        raise ValueError(f"groups has shape {values.shape}; expected one dimension, the bag of each row")
+    if len(values) != n_instances:
+        raise ValueError(f"groups has {len(values)} entries for {n_instances} instances; give the bag of every row")
+    require(n_instances > 0, "X has no rows; at least one bag with one instance is needed")
+    bad = np.flatnonzero(missing_cells(groups))
+    if bad.size:
+        raise ValueError(f"groups has a missing value in row {bad[0]}; every instance belongs to a bag")
+    return values
+
+
+def numbers(column: Any, name: Any) -> np.ndarray:
+    """A column of a frame as floats."""
+    values = np.asarray(column)
+    if values.dtype in (np.float32, np.float64):
+        return values
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} holds something that is no number: {error}") from None
