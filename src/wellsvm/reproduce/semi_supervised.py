@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from sklearn.utils import Bunch
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 from wellsvm._typing import Matrix
 from wellsvm.baselines import CCCPSVM, S4VM, TSVM, AnnealedS3VM, GradientS3VM, LaplacianSVM
-from wellsvm.geometry.kernels import mean_squared_distance
+from wellsvm.geometry.kernels import Kernel, mean_squared_distance
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.reproduce.outcome import Outcome
 
@@ -222,10 +222,23 @@ def rival(cls: type) -> Method:
     return fit
 
 
+class SharedGraphs(LaplacianSVM):
+    """LapSVM for a search over one kernel: its many fits on the same rows share their kernel matrix and graph."""
+
+    _graphs: ClassVar[dict[tuple[bytes, int], Any]] = {}
+
+    def _rows(self, X: Matrix, kernel: Kernel) -> Any:
+        key = X.tobytes(), self.n_neighbors
+        if key not in self._graphs:
+            self._graphs[key] = super()._rows(X, kernel)
+        return self._graphs[key]
+
+
 def laplacian(split: Split, how: Settings, seed: int) -> Fitted:
     """LapSVM: ``gamma_A = 1 / (2 C)``; gamma_I from the values of the others' C_unlabeled."""
     kernel = choose_kernel(split, how, seed)
-    model = LaplacianSVM(gamma_A=1 / (2 * how.C), gamma_I=how.C_unlabeled, random_state=seed, **kernel)
+    SharedGraphs._graphs.clear()
+    model = SharedGraphs(gamma_A=1 / (2 * how.C), gamma_I=how.C_unlabeled, random_state=seed, **kernel)
     return _searched(model, split, how, kernel, {"gamma_I": how.Cs_unlabeled, "n_neighbors": how.neighbors})
 
 
