@@ -131,7 +131,18 @@ def _split_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def missing_cells(values: Any) -> NDArray[np.bool_]:
-    """True where an array, list or Series holds no value: masked, None, NaN, NA, NaT or null."""
+    """Which cells hold no value.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        NumPy or masked array, list, pandas or polars Series.
+
+    Returns
+    -------
+    mask : bool array of shape (n,)
+        True where a cell is masked, None, NaN, NA, NaT or null.
+    """
     cells, missing = _container_missing(values)
     return _with(missing, _absent(cells))
 
