@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
+from wellsvm.baselines import LaplacianSVM
 from wellsvm.datasets import make_digit_bags
-from wellsvm.reproduce import clustering
+from wellsvm.reproduce import clustering, semi_supervised
 from wellsvm.reproduce.protocol import Case, Protocol, load_protocol, tables
 from wellsvm.reproduce.runner import Runner
 from wellsvm.reproduce.semi_supervised import METHODS, Settings, make_split
@@ -229,3 +230,16 @@ def test_results_without_a_figure_or_of_unknown_units_are_run_again(data, tmp_pa
     lines = [{"unit": planned[0]._asdict(), "settings": "x"}, {"unit": "2", "settings": "x", "value": 1.0}]
     (tmp_path / "table-2.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert runner.plan([SEMI]) == planned
+
+
+def test_lapsvm_searches_with_shared_graphs_as_without(data, monkeypatch):
+    archive = np.load(data / "blobs.npz")
+    how = Settings(labeled=12, Cs_unlabeled=(0.1, 1.0), neighbors=(3, 5), kernels=("linear", 1.0))
+    split = make_split(Bunch(X=archive["X"], y=archive["y"]), how, 0)
+    shared = METHODS["LapSVM"](split, how, 0)
+    assert not semi_supervised.SharedGraphs.graphs, "nothing is kept after a search"
+    monkeypatch.setattr(semi_supervised.SharedGraphs, "_rows", LaplacianSVM._rows)
+    alone = METHODS["LapSVM"](split, how, 0)
+    assert shared.chosen == alone.chosen
+    values = [fitted.model.decision_function(split.X_test) for fitted in (shared, alone)]
+    np.testing.assert_array_equal(*values)

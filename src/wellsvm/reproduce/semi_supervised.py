@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Any, ClassVar, NamedTuple
 
+import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
@@ -223,23 +224,26 @@ def rival(cls: type) -> Method:
 
 
 class SharedGraphs(LaplacianSVM):
-    """LapSVM for a search over one kernel: its many fits on the same rows share their kernel matrix and graph."""
+    """LapSVM for a search: its many fits on the same rows share their kernel matrix and graph."""
 
-    _graphs: ClassVar[dict[tuple[bytes, int], Any]] = {}
+    graphs: ClassVar[dict[str, Any]] = {}
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Any:
-        key = X.tobytes(), self.n_neighbors
-        if key not in self._graphs:
-            self._graphs[key] = super()._rows(X, kernel)
-        return self._graphs[key]
+        key = joblib.hash((X, kernel, self.n_neighbors, self.normalized))
+        graph = self.graphs.get(key)  # once: a search in another thread may empty them
+        if graph is None:
+            graph = self.graphs[key] = super()._rows(X, kernel)
+        return graph
 
 
 def laplacian(split: Split, how: Settings, seed: int) -> Fitted:
     """LapSVM: ``gamma_A = 1 / (2 C)``; gamma_I from the values of the others' C_unlabeled."""
     kernel = choose_kernel(split, how, seed)
-    SharedGraphs._graphs.clear()
     model = SharedGraphs(gamma_A=1 / (2 * how.C), gamma_I=how.C_unlabeled, random_state=seed, **kernel)
-    return _searched(model, split, how, kernel, {"gamma_I": how.Cs_unlabeled, "n_neighbors": how.neighbors})
+    try:
+        return _searched(model, split, how, kernel, {"gamma_I": how.Cs_unlabeled, "n_neighbors": how.neighbors})
+    finally:
+        SharedGraphs.graphs.clear()
 
 
 def _searched(model: Any, split: Split, how: Settings, kernel: dict[str, Any], grid: dict[str, Any]) -> Fitted:
