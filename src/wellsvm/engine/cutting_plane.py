@@ -1,101 +1,156 @@
-"""Algorithm 1: generate label vectors, combine them, until none is violated or the objective stands still.
+"""Algorithm 1: generate label vectors, combine them, until none is violated or the objective has stopped falling.
 
     max over alpha of min over y in B of G(alpha, y)                                      Eq. (4), the relaxation
     = min over mu, max over alpha of sum_t mu_t G(alpha, y_t),  y_t in B                   Eq. (6)
 
-with ``G(alpha, y) = sum alpha - 1/2 ||sum_i alpha_i psi_y(i)||^2 - 1/2 sum ridge alpha^2``. The restricted master keeps
-the few label vectors that matter; its optimum is an upper bound of the relaxation's and never rises (Theorem 2).
+The restricted master keeps the few label vectors that matter; its optimum is an upper bound of the relaxation's and
+never rises (Theorem 2).
+
+The next label vector is a violated constraint of Eq. (5). The most violated one maximises ``||u_y||^2 = y'Hy`` over B
+(Eq. 15, 23), which is hard. It is convex in y, so ``y'Hy >= 2 y'Hz - z'Hz`` for any z in B, and the set's linear oracle
+maximises the right side exactly: by sorting. H has no ridge: over B the ridge would add the same constant to every
+``y'Hy``, and it would hold the linearisation back at z (docs/as_in_paper.md).
+
+- "paper": one such step from the best label vector in use (Eq. 16, 24, 31).
+- "climb": steps repeated to a fixed point, from every label vector in use and from random ones; the best is taken. It
+  solves the relaxation better and, on text, classifies worse (docs/choices.md): a choice, not the default.
+
+Either way a label vector that raises ``y'Hy`` is violated (Prop. 4); finding none is no proof that none exists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.engine.master import Master, solve_master
-from wellsvm.engine.report import History, Record, Result, Status
-from wellsvm.engine.separation import Oracle
-from wellsvm.geometry.base import Candidate, Descent
+from wellsvm.engine.report import Record, Relaxation, Status, show
+from wellsvm.options import Options
+from wellsvm.solver.master import Candidate, Solution, State, scale_of, solve_master
 
-__all__ = ["cutting_plane"]
+__all__ = ["ORACLES", "G", "climb", "cutting_plane"]
 
-# On the way the master is solved to ROUGH * tol within a budget of rounds, and to tol before the run may end.
-ROUGH, ROUGH_ROUNDS = 5.0, 50
-# Second rule of Algorithm 1: a label vector that lowers the objective by less than this many tol is the last.
-LEAST_DECREASE = 10.0
+Callback: TypeAlias = Callable[[Record], bool | None]
 
 
 def cutting_plane(
-    descent: Descent,
-    start: Sequence[LabelArray],
-    *,
-    oracle: Oracle,
-    tol: float = 1e-3,
-    max_iter: int = 50,
-    max_rounds: int = 1000,
+    state: State,
+    first: Sequence[LabelArray],
     rng: np.random.Generator,
-    history: History | None = None,
-    callback: Callable[[Record], bool | None] | None = None,
-) -> Result:
-    """Run Algorithm 1 from the label vectors ``start``; a callback that returns True ends the run.
-
-    Tolerances are relative to the objective, which grows with the number of rows. ``max_iter`` bounds the label vectors
-    and ``max_rounds`` the rounds of the last master (see `solve_master`).
-    """
-    history = History() if history is None else history
-    rows = np.flatnonzero(descent.losses.cap > 0)
-    began, n_epochs, objective = perf_counter(), 0, np.inf
-    for y in start:
-        descent.add(descent.candidate(y))
-    mu = np.full(len(start), 1 / len(start))
-
-    def solve_and_separate(master_tol: float, budget: int) -> tuple[Master, Candidate, Record, Status | None]:
-        nonlocal n_epochs
-        master = solve_master(descent, mu, rows, rng, master_tol, budget)  # step 4
-        candidate = oracle(descent, master.squared_norms, rng)  # step 5
-        n_epochs += master.n_epochs
-        violation = 0.5 * (candidate.squared_norm - float(master.squared_norms.max()))
-        record = Record(master.upper, master.gap, violation, len(descent.labels), n_epochs, perf_counter() - began)
-        return master, candidate, record, _stopping_rule(record, objective, tol)
-
+    *,
+    title: str = "",
+    callback: Callback | None = None,
+) -> Relaxation:
+    """Run Algorithm 1 from the label vectors ``first``; a callback that returns True ends the run."""
+    options, history, began = state.options, [], perf_counter()
+    n_epochs, objective, status = 0, np.inf, None
+    rows, mu = np.flatnonzero(state.losses.cap > 0), np.empty(0)
+    roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)
+    new = [state.candidate(y) for y in first]
     while True:
-        master, candidate, record, status = solve_and_separate(ROUGH * tol, ROUGH_ROUNDS)
-        if status is not None or len(history) + 1 >= max_iter:
-            mu = master.mu
-            master, candidate, record, status = solve_and_separate(tol, max_rounds)
-            if status is not None and master.gap > 1.001 * tol * abs(master.upper):
-                status = Status.MASTER_NOT_SOLVED
-        history.add(record)
-        if status is None and len(history) >= max_iter:
+        mu = _admit(state, mu, new)  # step 3
+        for tol, rounds in (roughly, well):
+            solution = solve_master(state, mu, rows, rng, tol, rounds)  # step 4
+            candidate = _separate(state, solution, rng)  # step 5
+            n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
+            violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
+            status = _stopping_rule(solution.upper, violation, objective, options)
+            if status is None and len(history) + 1 < options.max_iter:
+                break  # another label vector follows: no need to solve this master well
+
+        record = Record(solution.upper, solution.gap, violation, len(state.labels), n_epochs, perf_counter() - began)
+        history.append(record)
+        if options.verbose:
+            show(history, title)
+        if status is not None and solution.gap > options.solved_slack * options.tol * scale_of(solution.upper, options):
+            status = Status.MASTER_NOT_SOLVED
+        if status is None and len(history) >= options.max_iter:
             status = Status.MAX_ITER
         if callback is not None and callback(record) and status is None:
             status = Status.STOPPED
         if status is not None:
-            return Result(descent, master.mu, master.upper, master.gap, record.violation, history, status, tol)
+            return Relaxation(solution, violation, history, status)
 
-        objective = master.upper
-        mu = _drop_unused(descent, master.mu, 0.1 * tol)
-        descent.add(candidate)  # step 3
-        mu = np.append(mu * mu.size, 1.0) / (mu.size + 1)
+        objective = solution.upper
+        mu, new = _drop_unused(state, mu, options.unused_weight * options.tol), [candidate]
 
 
-def _stopping_rule(record: Record, objective: float, tol: float) -> Status | None:
-    """The two rules of Algorithm 1, relative to the objective."""
-    scale = tol * abs(record.objective)
-    if record.violation <= scale:
+def _admit(state: State, mu: FloatArray, new: list[Candidate]) -> FloatArray:
+    """Take label vectors into use, each with the mean of all weights."""
+    for candidate in new:
+        state.add(candidate)
+    return np.append(mu * mu.size, np.ones(len(new))) / (mu.size + len(new))
+
+
+def _stopping_rule(upper: float, violation: float, before: float, options: Options) -> Status | None:
+    """The two rules of Algorithm 1."""
+    scale = scale_of(upper, options)
+    if violation <= options.tol * scale:
         return Status.NO_VIOLATED_LABEL
-    if objective - record.objective <= LEAST_DECREASE * scale:
+    if before - upper <= options.min_decrease * scale:
         return Status.SMALL_DECREASE
     return None
 
 
-def _drop_unused(descent: Descent, mu: FloatArray, negligible: float) -> FloatArray:
+def _drop_unused(state: State, mu: FloatArray, negligible: float) -> FloatArray:
     """Drop label vectors without weight: the master's optimum does not need them."""
     used = np.flatnonzero(mu > negligible)
     if used.size == mu.size:
         return mu
-    descent.keep(used)
+    state.keep(used)
     return np.asarray(mu[used] / mu[used].sum())
+
+
+# ------------------------------------------------------------------ step 5: the next label vector
+
+
+def G(state: State, candidate: Candidate) -> float:
+    """``G(alpha, y)`` of Eq. (4), at the present alpha: what the label vector y allows the dual."""
+    return state.losses.dual_linear(state.alpha) - 0.5 * candidate.squared_norm
+
+
+def _separate(state: State, solution: Solution, rng: np.random.Generator) -> Candidate:
+    """The next label vector, under the name that agrees best with those in use."""
+    found = ORACLES[state.options.oracle](state, solution.squared_norms, rng)
+    if not state.label_set.symmetric:
+        return found
+    y = state.label_set.oriented(found.y, state.labels[0])
+    return found if y is found.y else Candidate(y, found.squared_norm, -found.image)
+
+
+def _next_label(state: State, start: Candidate) -> Candidate | None:
+    """Maximise the linearisation at ``start``; None where ``start`` itself attains the maximum."""
+    slope = state.at_instances(state.alpha) * state.candidate_scores(start)  # r = H z
+    y = state.label_set.linear_oracle(slope)
+    if slope @ y <= (slope @ start.y) * (1 + state.options.no_gain):
+        return None
+    return state.candidate(y)
+
+
+def linearized_once(state: State, squared_norms: FloatArray, rng: np.random.Generator) -> Candidate:
+    """The paper's oracle: one linearisation at the label vector in use of largest ``y'Hy`` (Eq. 16)."""
+    start = state.active(int(np.argmax(squared_norms)))
+    return _next_label(state, start) or start
+
+
+def climb(state: State, start: Candidate) -> Candidate:
+    """Linearise again and again: every step lowers G and B is finite, so it ends, in a local minimum."""
+    while (better := _next_label(state, start)) is not None and G(state, better) < G(state, start):
+        start = better
+    return start
+
+
+def climb_from_many(state: State, squared_norms: FloatArray, rng: np.random.Generator) -> Candidate:
+    """The best of climbing from every label vector in use and from random members of B."""
+    starts = [state.active(t) for t in range(len(state.labels))]
+    starts += [state.candidate(state.label_set.initial(rng)) for _ in range(state.options.oracle_starts)]
+    return max((climb(state, start) for start in starts), key=lambda candidate: candidate.squared_norm)
+
+
+ORACLES: dict[str, Callable[[State, FloatArray, np.random.Generator], Candidate]] = {
+    "paper": linearized_once,
+    "climb": climb_from_many,
+}

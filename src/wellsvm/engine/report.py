@@ -10,11 +10,10 @@ from enum import StrEnum
 
 from sklearn.exceptions import ConvergenceWarning
 
-from wellsvm._typing import FloatArray, LabelArray
 from wellsvm._warnings import callers_level
-from wellsvm.geometry.base import Descent
+from wellsvm.solver.master import Solution
 
-__all__ = ["History", "Record", "Result", "Status"]
+__all__ = ["ACT", "Record", "Relaxation", "Status", "show", "warn"]
 
 logger = logging.getLogger("wellsvm")
 
@@ -32,6 +31,10 @@ class Status(StrEnum):
     def converged(self) -> bool:
         """Whether a stopping rule of Algorithm 1 ended the run."""
         return self in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE)
+
+
+# Where the user should act.
+ACT = (Status.MAX_ITER, Status.MASTER_NOT_SOLVED)
 
 
 @dataclass(frozen=True)
@@ -62,27 +65,41 @@ class Record:
     seconds: float
 
 
-class History(list[Record]):
-    """The records of a run, printed as they come when ``verbose``."""
+@dataclass(frozen=True)
+class Relaxation:
+    """Outcome of the cutting plane.
 
-    def __init__(self, verbose: int = 0, title: str = "") -> None:
-        super().__init__()
-        self.verbose, self.title = verbose, title
+    Attributes
+    ----------
+    solution : Solution
+        The last master solved: label vectors, their weights, dual variables and bounds.
+    violation : float
+        Of the last label vector generated. "None found" is not "none exists": the oracle is local.
+    history : list of Record
+        One record per label vector.
+    status : Status
+        Why it ended.
+    """
 
-    def add(self, record: Record) -> None:
-        """Append a record."""
-        self.append(record)
-        if self.verbose:
-            _ensure_handler()
-            if len(self) == 1:
-                if self.title:
-                    logger.info(self.title)
-                logger.info("  labelings     objective           gap     violation   epochs   seconds")
-            logger.info(
-                "%11d  %12.6g  %12.3g  %12.3g  %7d  %8.2f",
-                record.labelings, record.objective, record.gap, record.violation, record.epochs, record.seconds,
-                extra={"progress": record, "title": self.title},  # for handlers that draw instead of print
-            )  # fmt: skip
+    solution: Solution
+    violation: float
+    history: list[Record]
+    status: Status
+
+
+def show(history: list[Record], title: str) -> None:
+    """Print the last record, below a heading if it is the first."""
+    _ensure_handler()
+    if len(history) == 1:
+        if title:
+            logger.info(title)
+        logger.info("  labelings     objective           gap     violation   epochs   seconds")
+    record = history[-1]
+    logger.info(
+        "%11d  %12.6g  %12.3g  %12.3g  %7d  %8.2f",
+        record.labelings, record.objective, record.gap, record.violation, record.epochs, record.seconds,
+        extra={"progress": record, "title": title},  # for handlers that draw instead of print
+    )  # fmt: skip
 
 
 class _StandardOutput(logging.Handler):
@@ -103,49 +120,14 @@ def _ensure_handler() -> None:
         logger.setLevel(logging.INFO)
 
 
-@dataclass
-class Result:
-    """Outcome of the cutting plane.
-
-    Attributes
-    ----------
-    descent : Descent
-        The final dual variables and label vectors.
-    mu : array of shape (n_labelings,)
-        Weights of the label vectors.
-    objective, gap : float
-        Upper bound of the restricted master, and its distance to the lower bound.
-    violation : float
-        Of the last label vector generated. "None found" is not "none exists": the oracle is local.
-    """
-
-    descent: Descent
-    mu: FloatArray
-    objective: float
-    gap: float
-    violation: float
-    history: History
-    status: Status
-    tol: float
-
-    @property
-    def labels(self) -> list[LabelArray]:
-        """The label vectors in use."""
-        return self.descent.labels
-
-    def scores(self) -> FloatArray:
-        """f of every instance."""
-        return self.descent.scores(self.mu)
-
-    def warn_unless_converged(self, name: str = "wellsvm") -> Result:
-        """Emit a ConvergenceWarning that tells achieved, wanted and what to try."""
-        if self.status in (Status.MAX_ITER, Status.MASTER_NOT_SOLVED):
-            scale = max(abs(self.objective), 1e-300)
-            warnings.warn(
-                f"{name} stopped without convergence ({self.status}) after {len(self.history)} label vectors: "
-                f"relative gap {self.gap / scale:.2g} and relative violation {max(self.violation, 0) / scale:.2g}, "
-                f"wanted {self.tol:.2g}. Try a larger max_iter or tol, a smaller C or C_unlabeled, or scaled features.",
-                ConvergenceWarning,
-                stacklevel=callers_level(),
-            )
-        return self
+def warn(relaxation: Relaxation, name: str, tol: float) -> None:
+    """Emit a ConvergenceWarning that tells achieved, wanted and what to try."""
+    solution = relaxation.solution
+    scale = max(abs(solution.upper), 1e-300)
+    warnings.warn(
+        f"{name} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label vectors: "
+        f"relative gap {solution.gap / scale:.2g} and relative violation {max(relaxation.violation, 0) / scale:.2g}, "
+        f"wanted {tol:.2g}. Try a larger max_iter or tol, a smaller C or C_unlabeled, or scaled features.",
+        ConvergenceWarning,
+        stacklevel=callers_level(),
+    )

@@ -1,4 +1,4 @@
-"""MaxMarginClustering: section 4.3 of the paper behind scikit-learn's interface, and more clusters."""
+"""MaxMarginClustering: section 4.3 of the paper behind scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -6,22 +6,45 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
-from wellsvm.estimators._callbacks import CallbackSupportMixin, Task, with_callbacks
-from wellsvm.estimators._common import BIAS, KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
-from wellsvm.estimators._division import Divider, Division, Tree, centred
-from wellsvm.estimators._many_clusters import relabel_together
-from wellsvm.estimators._parameters import number, whole_number
-from wellsvm.estimators._two_class import settings_of
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.kernels import Kernel
+from wellsvm.estimators.base import (
+    KernelModel,
+    all_or_nothing,
+    check_matrix,
+    choice,
+    flag,
+    loss_of,
+    make_kernel,
+    make_rows,
+    number,
+    options_of,
+    threads,
+    whole_number,
+)
+from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
+from wellsvm.estimators.joint_clusters import relabel_together
+from wellsvm.function import LinearFunction, stacked
+from wellsvm.options import Options
+from wellsvm.rows import CentredRows, GramRows, LinearRows
+from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MaxMarginClustering"]
+
+NOT_FIRST_CHOICE = (
+    "a cluster is no row's first choice and keeps one row in labels_, which predict puts elsewhere. Lower n_clusters, "
+    "or drop duplicate rows or constant features."
+)
+TIES_SPLIT = (
+    "rows of equal decision value were divided by their index to keep the balance; predict puts them into one cluster. "
+    "Raise balance, or drop duplicate rows or constant features."
+)
 
 
 class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
@@ -56,16 +79,14 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows, in every
         division. 0 halves the rows, 1 is free; no cluster is ever empty, and an odd number of rows may differ by one.
     n_init : int, default=20
-        Random halvings drawn; the one best aligned with the kernel, aligned better step by step, is the first label
-        vector.
+        Random label vectors that ``init`` draws.
     oracle : {"paper", "climb"}, default="paper"
         How the next label vector is found: by one linearisation, or by climbing from many starts.
     refine : bool, default=False
         Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
     tol : float, default=1e-2
         Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
-        worth adding. A label vector that lowers the objective by less than 10 ``tol`` is the last; others may then
-        still be violated, and ``oracle_violation_`` tells by how much.
+        worth adding.
     max_iter : int, default=50
         Most label vectors to generate, in every division.
     random_state : int, RandomState or None, default=None
@@ -78,6 +99,17 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
         then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+    min_decrease : float or None, default=None
+        A label vector that lowers the objective by less than this is the last one, though others may still be violated.
+        None is 10 ``tol``.
+    stopping : {"relative", "absolute", "paper"}, default="relative"
+        What ``tol`` and ``min_decrease`` are measured against: the objective; nothing; or nothing, in the units of the
+        paper's nu-SVM.
+    weight_update : {"level", "closed_form"}, default="level"
+        How the weights of the label vectors are found: by a level method, or by the paper's closed form.
+    init : {"climbed", "alignment"}, default="climbed"
+        First label vector: of ``n_init`` random halvings the one best aligned with the kernel, aligned better step by
+        step; or, as in the paper, of ``n_init`` random assignments the one best aligned.
 
     Attributes
     ----------
@@ -147,6 +179,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_decrease=None,
+        stopping="relative",
+        weight_update="level",
+        init="climbed",
     ):
         self.n_clusters = n_clusters
         self.C = C
@@ -166,6 +202,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_decrease = min_decrease
+        self.stopping = stopping
+        self.weight_update = weight_update
+        self.init = init
 
     def fit(self, X, y=None):
         """Cluster the rows of X.
@@ -186,10 +226,13 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
 
     @with_callbacks
     def _fit(self, X):
-        settings = settings_of(self)
+        # Searches solve well on the way too: two clusters are found by few SVMs.
+        options = options_of(self, search_rough=1.0, unsettled_labels=0.0)
+        loss, n_jobs = loss_of(self), threads(self.n_jobs)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
-        number("balance", self.balance, low=0.0, high=1.0)
-        whole_number("n_init", self.n_init, low=1)
+        C, balance = number("C", self.C, low=0.0, open_low=True), number("balance", self.balance, low=0.0, high=1.0)
+        n_init, init = whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
+        flag("fit_intercept", self.fit_intercept)
         X = check_matrix(self, X, reset=True)
         if X.shape[0] < n_clusters:
             raise ValueError(
@@ -198,72 +241,51 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             )
         kernel = make_kernel(self, X)
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
-        task = Task.fit(self, X, parts=n_divisions, max_iter=settings.max_iter)
+        progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        whole, mean = self._geometry(X, kernel)
-        divider = Divider(X, whole, mean, float(self.balance), float(self.C), self.n_init, settings, seed, task)
-        tree, labels = divider.until(n_clusters, self.n_jobs)
+        rows = self._rows(X, kernel)
+        tie = options.tie_single if X.dtype == np.float32 else options.tie_double
+        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, progress)
+        tree, labels = divider.until(n_clusters, n_jobs)
         if n_clusters > 2 and kernel.name != "linear":
-            svms, labels, predicted = relabel_together(
-                whole, labels, float(self.C), settings.loss, settings.tol, seed, self.n_jobs
-            )
-            if not predicted:
-                warnings.warn(
-                    f"{type(self).__name__}: a cluster is no row's first choice and keeps one row in labels_, which "
-                    "predict puts elsewhere. Lower n_clusters, or drop duplicate rows or constant features.",
-                    UserWarning,
-                    stacklevel=callers_level(),
-                )
+            svms, labels, predicted = relabel_together(rows, labels, C, loss, options, seed, n_jobs)
+            self._warn_if(not predicted, NOT_FIRST_CHOICE)
             order = _largest_first(labels)
             self.labels_ = np.argsort(order)[labels].astype(np.int32)
-            self._store_functions(X, kernel, [(svms[k].descent, svms[k].master.mu) for k in order])
+            self._store_coefficients(X, kernel, rows, np.stack([svms[k].coefficients() for k in order]))
             self.children_, self.threshold_ = None, np.zeros(n_clusters)
         else:
             self.labels_, self.children_ = labels.astype(np.int32), tree.children
-            self._store_values(X, kernel, tree.divisions)
-        self._store_divisions(X, tree.divisions)
-        task.end(fitted=True)
+            self._store_divisions(X, kernel, tree.divisions)
+        labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
+        self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
+        progress.end(fitted=True)
         return self
 
-    def _geometry(self, X: Matrix, kernel: Kernel) -> tuple[GramGeometry | LinearGeometry, FloatArray | None]:
-        """The geometry of all rows, and the mean that was taken off them."""
-        if kernel.name == "linear":
-            return centred(X, BIAS if self.fit_intercept else 0.0)
-        return make_geometry(X, kernel, self.fit_intercept, float(self.C), self.cache_size), None
+    def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
+        """Rows of X; dense ones are centred under the linear kernel."""
+        if kernel.name == "linear" and not sparse.issparse(X):
+            return CentredRows(X, Options.bias if self.fit_intercept else 0.0)
+        return make_rows(X, kernel, self.fit_intercept, float(self.C), self.cache_size)
 
-    def _store_values(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
-        """Store ``sign * (f - threshold)`` of every division as one function of uncentred rows."""
+    def _store_divisions(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
+        """Store ``sign * (f - threshold)`` of every division as one function."""
         signs = np.array([division.sign for division in divisions])
-        self.threshold_ = signs * np.array([division.fit.threshold for division in divisions])
+        self.threshold_ = signs * np.array([division.threshold for division in divisions])
         if not divisions:
-            for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):  # of an earlier fit
-                self.__dict__.pop(name, None)
-            self._kernel, self.intercept_ = kernel, np.empty(0)
-            return
-        self._store_functions(X, kernel, [division.fit.predictor for division in divisions])
-        name = "coef_" if kernel.name == "linear" else "dual_coef_"
-        setattr(self, name, signs[:, None] * getattr(self, name))
-        self.intercept_ = signs * self.intercept_ - self.threshold_
-        for k, division in enumerate(divisions):
-            if division.mean is not None:
-                self.intercept_[k] -= self.coef_[k] @ division.mean
-        if any(division.fit.ties_split for division in divisions):
-            warnings.warn(
-                f"{type(self).__name__}: rows of equal decision value were divided by their index to keep the balance; "
-                "predict puts them into one cluster. Raise balance, or drop duplicate rows or constant features.",
-                UserWarning,
-                stacklevel=callers_level(),
-            )
+            self._store_function(None, kernel)
+        elif kernel.name == "linear":  # every division has rows of its own, less their own mean
+            parts = [d.fit.task.rows.split_intercept(d.sign * d.fit.coefficients()[None]) for d in divisions]
+            self._store_function(stacked([LinearFunction(*part) for part in parts]), kernel)
+        else:
+            (d,) = divisions
+            self._store_coefficients(X, kernel, d.fit.task.rows, d.sign * d.fit.coefficients()[None])
+        self.intercept_ = self.intercept_ - self.threshold_
+        self._warn_if(any(division.ties_split for division in divisions), TIES_SPLIT)
 
-    def _store_divisions(self, X: Matrix, divisions: list[Division]) -> None:
-        """Store what the engine tells of every division."""
-
-        def on_all_rows(division: Division) -> np.ndarray:
-            labelings = np.zeros((len(division.fit.result.labels), X.shape[0]), dtype=np.int8)
-            labelings[:, division.rows] = division.sign * np.stack(division.fit.result.labels)
-            return labelings
-
-        self._store_report([division.fit for division in divisions], [on_all_rows(d) for d in divisions])
+    def _warn_if(self, condition: bool, message: str) -> None:
+        if condition:
+            warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=callers_level())
 
     def decision_function(self, X):
         """How far a row is inside a cluster: the value of f, less the threshold.
@@ -304,16 +326,13 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             return self._functions(X)
         return np.empty((check_matrix(self, X, reset=False).shape[0], 0))
 
-    def __getstate__(self):
-        """A pickle leaves out the label vectors: they are of the size of the training set, times their number."""
-        state = super().__getstate__()
-        return {k: v for k, v in state.items() if k != "labelings_"}
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
+def _on_all_rows(division: Division, n_rows: int) -> np.ndarray:
+    """The label vectors of a division, 0 for rows outside of it."""
+    vectors = division.fit.relaxation.solution.state.labels
+    labelings = np.zeros((len(vectors), n_rows), dtype=np.int8)
+    labelings[:, division.members] = division.sign * np.stack(vectors)
+    return labelings
 
 
 def _largest_first(labels: IntArray) -> IntArray:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from wellsvm._typing import BoolArray
+from wellsvm._typing import BoolArray, IntArray
 from wellsvm.bags import Bags
-from wellsvm.engine.cutting_plane import cutting_plane
-from wellsvm.engine.refine import alternate
-from wellsvm.engine.report import History
-from wellsvm.engine.separation import ORACLES
-from wellsvm.engine.svm import fit_svm
-from wellsvm.estimators._bags import AnyGeometry, BagClassifier
-from wellsvm.estimators._callbacks import Task
-from wellsvm.estimators._means import OnMeans, average
-from wellsvm.estimators._parameters import choice, flag, whole_number
-from wellsvm.estimators._two_class import BinaryFit
+from wellsvm.engine import recipe
+from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.estimators.bag_classifier import BagClassifier
+from wellsvm.estimators.base import options_of, threads, whole_number
+from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.labels import BalancedLabels, KeyInstances
+from wellsvm.options import Options
+from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
+from wellsvm.solver import Solution, fit_svm
+from wellsvm.threads import run
 
 __all__ = ["MultiInstanceSVC"]
-
-# The single-instance SVM only ranks the instances of a bag: it is solved to this many tol.
-START_TOL = 10.0
 
 
 class MultiInstanceSVC(BagClassifier):
@@ -63,8 +62,7 @@ class MultiInstanceSVC(BagClassifier):
         The positive one of two classes; the larger one if None. With more classes each is positive against the rest.
     tol : float, default=1e-3
         Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
-        worth adding. A label vector that lowers the objective by less than 10 ``tol`` is the last; others may then
-        still be violated, and ``oracle_violation_`` tells by how much.
+        worth adding.
     max_iter : int, default=50
         Most choices of key instances to generate.
     random_state : int, RandomState or None, default=None
@@ -77,6 +75,14 @@ class MultiInstanceSVC(BagClassifier):
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
         then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+    min_decrease : float or None, default=None
+        A choice that lowers the objective by less than this is the last one, though others may still be violated. None
+        is 10 ``tol``.
+    stopping : {"relative", "absolute", "paper"}, default="relative"
+        What ``tol`` and ``min_decrease`` are measured against: the objective; nothing; or nothing, in the units of the
+        paper's nu-SVM.
+    weight_update : {"level", "closed_form"}, default="level"
+        How the weights of the choices are found: by a level method, or by the paper's closed form.
 
     Attributes
     ----------
@@ -148,6 +154,9 @@ class MultiInstanceSVC(BagClassifier):
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_decrease=None,
+        stopping="relative",
+        weight_update="level",
     ):
         self.C_positive = C_positive
         self.C_negative = C_negative
@@ -167,54 +176,59 @@ class MultiInstanceSVC(BagClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_decrease = min_decrease
+        self.stopping = stopping
+        self.weight_update = weight_update
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
-        choice("oracle", self.oracle, tuple(ORACLES))
-        flag("refine", self.refine)
+        self._check_prices()
+        self._options()
+        threads(self.n_jobs)
         whole_number("n_key_instances", self.n_key_instances, low=1)
-        whole_number("verbose", int(self.verbose), low=0)
 
-    def _n_keys(self) -> int:
-        return int(self.n_key_instances)
+    def _options(self) -> Options:
+        # Searches solve well on the way too: few rows cost little, and a rough f picks other key instances.
+        return options_of(self, search_rough=1.0, unsettled_labels=0.0)
 
-    def _fit_two_class(
-        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, task: Task
-    ) -> BinaryFit:
-        labels = KeyInstances(bags.offsets, positive, self._n_keys())
-        losses = self._losses(labels.positive_rows)
-        solve = partial(fit_svm, geometry, labels, losses, tol=self.tol, rng=rng)
-        rough = min(0.1, START_TOL * self.tol)
+    @with_callbacks
+    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
+        options, wanted = self._options(), self._positive_codes()
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
 
-        in_positive = positive[bags.bag_of]
-        y = np.where(in_positive, 1, -1).astype(np.int8)  # the label of its bag for every instance
-        single = fit_svm(geometry, BalancedLabels(y, 0), self._losses(in_positive), y, tol=rough, rng=rng)
-        first = labels.linear_oracle(single.scores())
-        alpha = labels.gather(single.alpha, np.abs(first))  # the key instances' dual variables for their bags
-        start = [first]
-        if self.refine:
-            by_mean = self._svm_on_means(bags, geometry, labels, rough, rng)
-            searches = [(single.scores(), alpha), (by_mean.scores(geometry), by_mean.svm.alpha)]
-            best = min((alternate(solve, labels, *search) for search in searches), key=lambda svm: svm.objective)
-            start, alpha = [first, best.y] if np.any(first != best.y) else [first], best.alpha
-        result = cutting_plane(
-            geometry.descent(labels, losses, alpha), start, oracle=ORACLES[self.oracle], tol=self.tol,
-            max_iter=self.max_iter, rng=rng, history=History(self.verbose, task.title),
-            callback=task.label_vector,
-        )  # fmt: skip
-        if not self.refine:
-            return BinaryFit(result, None, labels.linear_oracle(result.scores()))
-        from_relaxation = alternate(solve, labels, result.scores(), result.descent.alpha)
-        refined = min(best, from_relaxation, key=lambda svm: svm.objective)
-        return BinaryFit(result, refined, labels.linear_oracle(refined.scores()))
+        def fit_class(k: int) -> Fit:
+            labels = KeyInstances(bags.offsets, codes == k, self.n_key_instances)
+            title = f"class {self.classes_.tolist()[k]!r} against the rest" if len(wanted) > 1 else ""
+            task = Task(rows, labels, self._losses(labels.positive_rows), self._open, title)
+            with progress.part(k, title, max_iter=self.max_iter) as part:
+                return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
 
-    def _svm_on_means(
-        self, bags: Bags, geometry: AnyGeometry, labels: KeyInstances, tol: float, rng: np.random.Generator
-    ) -> OnMeans:
-        """The SVM on the means of positive bags and the instances of negative ones."""
-        y = np.where(labels.positive_rows, 1, -1).astype(np.int8)
-        means, losses = average(geometry, bags.X, labels.row_starts), self._losses(labels.positive_rows)
-        return OnMeans(fit_svm(means, BalancedLabels(y, 0), losses, y, tol=tol, rng=rng), labels.row_starts)
+        fits = run([partial(fit_class, k) for k in wanted], self.n_jobs)
+        self._store_bags(bags, codes, kernel, rows, [f.coefficients() for f in fits], [f.y() for f in fits])
+        labelings = [np.stack([bags.restore(y) for y in fit.relaxation.solution.state.labels]) for fit in fits]
+        self._store_report(fits, labelings, options.tol)
+        progress.end(fitted=True)
+        return self
 
-    def _store_fits(self, bags: Bags, fits: list[BinaryFit]) -> None:
-        self._store_report(fits, [np.stack([bags.restore(y) for y in fit.result.labels]) for fit in fits])
+    def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
+        """Start from two SVMs that need no key instances: on single instances, each with the label of its bag, and on
+        the means of the positive bags with the instances of the negative ones."""
+        labels, tol = task.labels, min(options.most_start_tol, options.start_tol * options.tol)
+        sizes = np.diff(labels.starts)
+        in_positive = np.repeat(labels.positive_rows, sizes)
+        single = self._svm(task.rows, in_positive, tol, rng, options)
+        scores = single.scores()
+        first = labels.linear_oracle(scores)
+        # The key instances' dual variables for their bags.
+        alpha = np.add.reduceat(single.alpha * np.abs(first), labels.starts[:-1])
+        if not options.refine:
+            return Opening([first], [], alpha, lead=False)
+        on_means = self._svm(task.rows.averaged(labels.starts), labels.positive_rows, tol, rng, options)
+        coef = task.rows.from_means(on_means.coefficients(), labels.starts)
+        by_mean = task.rows.scores(coef[:, None])[:, 0]
+        return Opening([first], [Guess(scores, alpha), Guess(by_mean, on_means.alpha)], None, lead=True)
+
+    def _svm(self, rows: Rows, positive: BoolArray, tol: float, rng: np.random.Generator, options: Options) -> Solution:
+        """The SVM that tells positive rows from the others."""
+        y = np.where(positive, 1, -1).astype(np.int8)
+        return fit_svm(rows, BalancedLabels.known(y), self._losses(positive), y, tol=tol, rng=rng, options=options)

@@ -2,16 +2,254 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
+from functools import partial as bind
+from typing import Any
+
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
+from sklearn.utils.validation import _check_sample_weight
 
-from wellsvm.estimators._callbacks import Task, with_callbacks
-from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
-from wellsvm.estimators._parameters import number
-from wellsvm.estimators._semi_supervised import SemiSupervisedBase
-from wellsvm.estimators._two_class import fit_path
+from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm._warnings import callers_level
+from wellsvm.engine import recipe
+from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.engine.starts import best_aligned
+from wellsvm.estimators.base import (
+    KernelModel,
+    all_or_nothing,
+    check_matrix,
+    choice,
+    loss_of,
+    make_kernel,
+    make_rows,
+    number,
+    options_of,
+    threads,
+)
+from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.labels.balanced import BalancedLabels, made_feasible, positive_bounds
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
+from wellsvm.rows import Rows
+from wellsvm.solver.master import fit_svm
+from wellsvm.threads import run
 
-__all__ = ["SemiSupervisedSVC"]
+__all__ = ["SemiSupervisedBase", "SemiSupervisedSVC"]
+
+INITS = ("refined", "svm", "alignment")
+
+
+@dataclass(frozen=True)
+class KnownLabels:
+    """How a semi-supervised task starts: from the SVM on the known labels, or from a fit before it.
+
+    Parameters
+    ----------
+    init : str or array of shape (n_rows,)
+        The rule for the first label vector, or that vector.
+    before : Fit, optional
+        Of other prices, to go on from in place of the SVM.
+    warm : Fit, optional
+        Of an earlier `fit` on the same rows: a further start.
+    """
+
+    init: str | LabelArray
+    before: Fit | None = None
+    warm: Fit | None = None
+
+    def __call__(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
+        """First label vectors, dual variables and guesses."""
+        labels, first = task.labels, []
+        guess = self._first_guess(task, options, rng)
+        lead = isinstance(self.init, str) and self.init == "refined"
+        if not isinstance(self.init, str) and self.before is None:
+            first = [made_feasible(labels, self.init)]
+        elif isinstance(self.init, str) and self.init == "alignment" and self.before is None:
+            first = [best_aligned(task.rows, labels, options.alignment_draws, rng, options)]
+        elif not lead:
+            first = [labels.linear_oracle(guess.scores)]
+        guesses = [guess] if options.refine or lead else []
+        if self.warm is not None and self.warm.task.labels.n_instances == labels.n_instances:
+            y = self.warm.y()
+            first += [y] if labels.contains(y) else []
+            guesses += [Guess(self.warm.scores(), self.warm.alpha)] if options.refine else []
+        return Opening(first, guesses, guess.alpha, lead)
+
+    def _first_guess(self, task: Task, options: Options, rng: np.random.Generator) -> Guess:
+        if self.before is not None:
+            return Guess(self.before.scores(), self.before.alpha)
+        known = task.labels.y_known
+        svm = fit_svm(
+            task.rows, task.labels, task.losses, known, tol=options.tol, rng=rng, chosen=np.flatnonzero(known),
+            options=options,
+        )  # fmt: skip
+        return Guess(svm.scores(), svm.alpha)
+
+
+class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
+    """Common part of SemiSupervisedSVC, SemiSupervisedSVCCV and their rivals; they add parameters and `fit`."""
+
+    _of_training_rows = ("transduction_", "labelings_", "_fits")
+
+    def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = check_matrix(self, X, reset=True)
+        partial = normalize_partial_labels(y, self.unlabeled)
+        check_consistent_length(X, partial.codes)
+        require_two_classes(partial)
+        if partial.labeled.all():
+            warnings.warn(
+                f"{type(self).__name__}: no row of y is unlabeled, so this is a plain supervised SVM; "
+                "mark unlabeled rows with NaN, None or the value given as unlabeled=...",
+                UserWarning,
+                stacklevel=callers_level(),
+            )
+        return X, partial
+
+    def _prices(
+        self,
+        X: Matrix,
+        partial: PartialLabels,
+        sample_weight: Any,
+        C_unlabeled: float,
+        held_out: BoolArray | None = None,
+    ) -> FloatArray:
+        """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        C = np.where(partial.labeled, float(self.C), C_unlabeled) * weight
+        labeled = partial.labeled if held_out is None else partial.labeled & ~held_out
+        if held_out is not None:
+            C[held_out] = 0.0
+        if self.class_weight is not None:
+            known = partial.codes[labeled]
+            by_class = compute_class_weight(self.class_weight, classes=partial.classes, y=partial.classes[known])
+            if not np.all(np.isfinite(by_class) & (by_class >= 0)):
+                raise ValueError(
+                    f"class_weight must be finite and not negative; got class_weight={self.class_weight!r}"
+                )
+            C[labeled] *= by_class[known]
+        if not np.any(C[labeled] > 0):
+            raise ValueError("sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from")
+        return C
+
+    def _label_sets(self, partial: PartialLabels, held_out: BoolArray | None = None) -> list[BalancedLabels]:
+        """The labels allowed in every two-class problem: one for two classes, else one against the rest per class.
+
+        Rows ``held_out`` keep their label but do not count in the balance; the caller gives them the price 0.
+        """
+        classes = partial.classes
+        if len(classes) == 2:
+            wanted = [(1, self._class_balance(classes, 1) if isinstance(self.balance, dict) else self.balance)]
+        else:
+            wanted = [(k, self._class_balance(classes, k)) for k in range(len(classes))]
+        counted = slice(None) if held_out is None else ~held_out
+        label_sets = []
+        for k, balance in wanted:
+            y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
+            y_known[~partial.labeled] = 0
+            bounds = positive_bounds(_check_balance(balance), y_known[counted])
+            label_sets.append(BalancedLabels(y_known, *bounds))
+        return label_sets
+
+    @staticmethod
+    def _titles(classes: np.ndarray) -> list[str]:
+        """What the two-class problems are called where there are several."""
+        return [""] if len(classes) == 2 else [f"class {c!r} against the rest" for c in classes.tolist()]
+
+    def _class_balance(self, classes: np.ndarray, k: int) -> Any:
+        if isinstance(self.balance, dict):
+            missing = [c for c in classes if c not in self.balance]
+            if missing:
+                raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}")
+            return self.balance[classes[k]]
+        if self.balance is None or isinstance(self.balance, str):
+            return self.balance
+        raise ValueError(
+            f"balance={self.balance!r} is one share but y has {len(classes)} classes; use 'labels', None or a dict "
+            "from class to share"
+        )
+
+    def _inits(
+        self, partial: PartialLabels, label_sets: list[BalancedLabels], check: bool = True
+    ) -> list[str | LabelArray]:
+        """The rule for the first label vector of every problem, or the user's first labels, +1 for its class.
+
+        Without ``check`` they need not be in the label set: a fold has another balance than the whole.
+        """
+        if isinstance(self.init, str):
+            return [choice("init", self.init, INITS, also=" or an array")] * len(label_sets)
+        given = np.asarray(self.init)
+        if given.shape != partial.codes.shape or not np.isin(given, partial.classes).all():
+            raise ValueError(
+                f"init must hold one of the classes {list(partial.classes)} for each of the {partial.codes.size} rows; "
+                f"got an array of shape {given.shape}"
+            )
+        positive = partial.classes[1:] if len(partial.classes) == 2 else partial.classes
+        inits = [np.where(given == c, 1, -1).astype(np.int8) for c in positive]
+        for labels, init in zip(label_sets, inits):
+            if check and not labels.contains(init):
+                raise ValueError(
+                    "init contradicts the known labels or the balance: among the unlabeled rows between "
+                    f"{labels.low} and {labels.high} must be positive; change init, or pass balance=None"
+                )
+        return list(inits)
+
+    def _store(
+        self, X: Matrix, kernel: Any, rows: Rows, partial: PartialLabels, fits: list[Fit], options: Options
+    ) -> None:
+        self.classes_ = partial.classes
+        self._store_coefficients(X, kernel, rows, np.stack([fit.coefficients() for fit in fits]))
+        self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
+        binary = len(fits) == 1
+        codes = (fits[0].y() > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)
+        self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
+
+    def decision_function(self, X):
+        """Values of f: of shape (n_samples,) for two classes, else (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+        """
+        values = self._functions(X)
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X):
+        """Class of every row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        """
+        values = self.decision_function(X)
+        codes = (values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
+        return self.classes_[codes]
+
+
+def _check_balance(balance: Any) -> Any:
+    """ "labels", None, a share, or an interval of shares."""
+    ways = "'labels', a share in [0, 1], an interval (low, high) of shares, or None"
+    if balance is None:
+        return None
+    if isinstance(balance, str):
+        if balance != "labels":
+            raise ValueError(f"balance must be {ways}; got balance={balance!r}")
+        return balance
+    if isinstance(balance, (tuple, list)):
+        if len(balance) != 2:
+            raise ValueError(f"balance must be {ways}; got balance={balance!r}")
+        low, high = (number("balance", share, low=0.0, high=1.0) for share in balance)
+        if low > high:
+            raise ValueError(f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first")
+        return low, high
+    return number("balance", balance, low=0.0, high=1.0)
 
 
 class SemiSupervisedSVC(SemiSupervisedBase):
@@ -55,8 +293,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
     tol : float, default=1e-3
         Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
-        worth adding. A label vector that lowers the objective by less than 10 ``tol`` is the last; others may then
-        still be violated, and ``oracle_violation_`` tells by how much.
+        worth adding.
     max_iter : int, default=50
         Most label vectors to generate.
     warm_start : bool, default=False
@@ -72,6 +309,14 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
         then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+    min_decrease : float or None, default=None
+        A label vector that lowers the objective by less than this is the last one, though others may still be violated.
+        None is 10 ``tol``.
+    stopping : {"relative", "absolute", "paper"}, default="relative"
+        What ``tol`` and ``min_decrease`` are measured against: the objective; nothing; or nothing, in the units of the
+        paper's nu-SVM.
+    weight_update : {"level", "closed_form"}, default="level"
+        How the weights of the label vectors are found: by a level method, or by the paper's closed form.
 
     Attributes
     ----------
@@ -147,6 +392,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_decrease=None,
+        stopping="relative",
+        weight_update="level",
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -169,6 +417,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_decrease = min_decrease
+        self.stopping = stopping
+        self.weight_update = weight_update
 
     def fit(self, X, y, sample_weight=None):
         """Learn from labeled and unlabeled rows.
@@ -191,17 +442,27 @@ class SemiSupervisedSVC(SemiSupervisedBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        settings = self._settings()
+        options, n_jobs = options_of(self), threads(self.n_jobs)
         X, partial = self._validate(X, y)
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
-        kernel = make_kernel(self, X)
-        geometry = make_geometry(X, kernel, self.fit_intercept, max(self.C, self.C_unlabeled), self.cache_size)
+        kernel, label_sets = make_kernel(self, X), self._label_sets(partial)
+        # One problem leaves the threads to the passes over its rows.
+        passes = n_jobs if len(label_sets) == 1 else None
+        rows = make_rows(X, kernel, self.fit_intercept, max(self.C, self.C_unlabeled), self.cache_size, n_jobs=passes)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        problems = self._problems(partial)
+        losses = Losses.of(loss_of(self), C)
+        inits, titles = self._inits(partial, label_sets), self._titles(partial.classes)
         warm = getattr(self, "_fits", None) if self.warm_start else None
-        task = Task.fit(self, X, y, parts=len(problems), max_iter=settings.max_iter)
-        (fits,) = fit_path(geometry, problems, [C], settings, seed=seed, n_jobs=self.n_jobs, warm=warm, task=task)
-        self._store(X, kernel, partial, fits)
+        warm = warm if warm is not None and len(warm) == len(label_sets) else [None] * len(label_sets)
+        progress = self._progress(X, y, parts=len(label_sets), max_iter=options.max_iter)
+
+        def fit_problem(k):
+            task = Task(rows, label_sets[k], losses, KnownLabels(inits[k], warm=warm[k]), titles[k])
+            with progress.part(k, titles[k] or "fit", max_iter=options.max_iter) as part:
+                return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
+
+        fits = run([bind(fit_problem, k) for k in range(len(label_sets))], n_jobs)
+        self._store(X, kernel, rows, partial, fits, options)
         self._fits = fits if self.warm_start else None
-        task.end(fitted=True)
+        progress.end(fitted=True)
         return self

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial as bind
 from typing import Any
 
 import numpy as np
@@ -11,24 +12,34 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
-from wellsvm._threads import run
-from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm.estimators._callbacks import Task, with_callbacks
-from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel, shared_pairs
-from wellsvm.estimators._parameters import number
-from wellsvm.estimators._semi_supervised import SemiSupervisedBase
-from wellsvm.estimators._two_class import fit_path
-from wellsvm.geometry.base import Geometry
-from wellsvm.geometry.kernels import Kernel
+from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
+from wellsvm.engine import recipe
+from wellsvm.engine.recipe import Fit, Task
+from wellsvm.estimators.base import (
+    Silent,
+    all_or_nothing,
+    loss_of,
+    make_kernel,
+    make_rows,
+    number,
+    options_of,
+    threads,
+)
+from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.semi_supervised import KnownLabels, SemiSupervisedBase
+from wellsvm.losses import Losses
 from wellsvm.model_selection import SemiSupervisedSplit
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.making import shared_pairs
+from wellsvm.threads import run
 
 __all__ = ["SemiSupervisedSVCCV"]
 
 # The paper's grid (section 5.1).
 PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
-# Folds, and the values that the final fit comes along, are solved to this many tol: a few per cent of the objective
-# rank the candidates alike and cost far less.
-FOLD_TOL = 30.0
 
 
 class SemiSupervisedSVCCV(SemiSupervisedBase):
@@ -52,7 +63,7 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
     scoring : str, callable or None, default=None
         What to maximise, as in scikit-learn; None is accuracy.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
-max_iter, random_state, n_jobs, verbose, cache_size
+max_iter, random_state, n_jobs, verbose, cache_size, min_decrease, stopping, weight_update
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
 
     Attributes
@@ -104,6 +115,9 @@ max_iter, random_state, n_jobs, verbose, cache_size
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_decrease=None,
+        stopping="relative",
+        weight_update="level",
     ):
         self.C = C
         self.Cs_unlabeled = Cs_unlabeled
@@ -128,6 +142,9 @@ max_iter, random_state, n_jobs, verbose, cache_size
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_decrease = min_decrease
+        self.stopping = stopping
+        self.weight_update = weight_update
 
     def fit(self, X, y, sample_weight=None):
         """Choose C_unlabeled (and gamma), then fit on all rows.
@@ -150,60 +167,87 @@ max_iter, random_state, n_jobs, verbose, cache_size
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        settings = self._settings()
+        options, n_jobs = options_of(self), threads(self.n_jobs)
         scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
-        kernels = self._kernels(X)
-        problems = self._problems(partial)
+        kernels, label_sets = self._kernels(X), self._label_sets(partial)
+        self._inits(partial, label_sets)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
         if not folds:
             raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
-        roughly = replace(settings, verbose=0, tol=FOLD_TOL * settings.tol)
-
+        roughly = replace(
+            options, verbose=0, tol=options.fold_tol * options.tol, min_decrease=options.fold_tol * options.min_decrease
+        )
         n_searched = len(kernels) * len(folds)
-        task = Task.fit(self, X, y, parts=n_searched + 1)
+        progress = self._progress(X, y, parts=n_searched + 1)
 
-        def fold_scores(geometry: Geometry, number: int) -> list[float]:
-            """Score along the grid. Rows not in ``train`` are held out: same geometry, price 0."""
+        def fold_scores(rows: Rows, number: int) -> list[float]:
+            """Score along the grid. Rows not in ``train`` are held out: same rows, price 0."""
             train, test = folds[number % len(folds)]
             held_out = np.ones(partial.codes.size, dtype=bool)
             held_out[train] = False
             prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
-            path = fit_path(geometry, self._problems(partial, held_out), prices, roughly, seed=seed)
             y_test = partial.classes[partial.codes[test]]
-            with task.part(number, "fold"):
+            path = self._path(rows, partial, prices, [roughly] * len(prices), seed, held_out=held_out)
+            with progress.part(number, "fold"):
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
         scores, largest = [], max(float(self.C), *grid)
         pairs = shared_pairs(X, kernels[0], largest, self.cache_size) if len(kernels) > 1 else None
-        make = functools.partial(
-            make_geometry, X, fit_intercept=self.fit_intercept, C=largest, cache_size=self.cache_size, pairs=pairs
-        )
+        make = bind(make_rows, X, fit_intercept=self.fit_intercept, C=largest, cache_size=self.cache_size, pairs=pairs)
         for k, kernel in enumerate(kernels):
-            geometry = None  # its matrix goes before the next one comes: no more than two at a time
-            geometry = make(kernel)  # once per gamma; the threads share it
+            rows = None  # its matrix goes before the next one comes: no more than two at a time
+            rows = make(kernel)  # once per gamma; the threads share it
             numbers = range(k * len(folds), (k + 1) * len(folds))
-            scores.append(
-                np.transpose(run([functools.partial(fold_scores, geometry, i) for i in numbers], self.n_jobs))
-            )
+            scores.append(np.transpose(run([bind(fold_scores, rows, i) for i in numbers], n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([kernel.gamma for kernel in kernels])
         best_kernel, best_C = choose(self.scores_)
         self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
         if best_kernel < len(kernels) - 1:
-            geometry = None
-            geometry = make(kernels[best_kernel])
+            rows = None
+            rows = make(kernels[best_kernel])
+        if len(label_sets) == 1:  # one problem leaves the threads to the passes over its rows
+            rows = rows.threaded(n_jobs)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
-        n_fits = len(prices) * len(problems)
-        with task.part(n_searched, "fit on all rows", parts=n_fits, max_iter=settings.max_iter) as part:
-            *_, fits = fit_path(
-                geometry, problems, prices, settings, seed=seed, n_jobs=self.n_jobs, on_the_way=roughly, task=part
-            )
-        self._store(X, kernels[best_kernel], partial, fits)
-        task.end(fitted=True)
+        accuracies = [roughly] * best_C + [options]
+        n_fits = len(prices) * len(label_sets)
+        with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
+            *_, fits = self._path(rows, partial, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
+        self._store(X, kernels[best_kernel], rows, partial, fits, options)
+        progress.end(fitted=True)
         return self
+
+    def _path(
+        self,
+        rows: Rows,
+        partial: PartialLabels,
+        prices: list[FloatArray],
+        accuracies: list[Options],
+        seed: int,
+        *,
+        held_out: BoolArray | None = None,
+        n_jobs: int | None = None,
+        progress: Silent = Silent(),
+    ) -> Iterator[list[Fit]]:
+        """Fit all two-class problems for each vector of prices in turn, every fit starting from the one before."""
+        label_sets, titles = self._label_sets(partial, held_out), self._titles(partial.classes)
+        inits = self._inits(partial, label_sets, check=held_out is None)
+        loss, n = loss_of(self), len(label_sets)
+        rngs = [np.random.default_rng([seed, k]) for k in range(n)]
+        fits: list[Any] = [None] * n
+
+        def fit_problem(i: int, k: int) -> Fit:
+            opening = KnownLabels(inits[k], before=fits[k])
+            task = Task(rows, label_sets[k], Losses.of(loss, prices[i]), opening, titles[k])
+            with progress.part(i * n + k, titles[k] or "fit", max_iter=accuracies[i].max_iter) as part:
+                return recipe.fit(task, accuracies[i], rngs[k], part.label_vector)
+
+        for i in range(len(prices)):
+            fits = run([bind(fit_problem, i, k) for k in range(n)], n_jobs)
+            yield fits
 
     def _kernels(self, X: Matrix) -> list[Kernel]:
         """One kernel per width to try."""

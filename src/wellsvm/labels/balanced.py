@@ -7,12 +7,23 @@ from math import ceil, floor
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.base import LabelSet, largest
+from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm.labels.base import LabelSet
 
-__all__ = ["BalancedLabels", "positive_bounds"]
+__all__ = ["BalancedLabels", "largest", "made_feasible", "positive_bounds"]
 
 Balance = str | float | tuple[float, float] | None
+
+
+def largest(scores: FloatArray, k: int) -> BoolArray:
+    """Which are the k largest scores; of equal ones, those of lower index. No sort: a selection is linear in time."""
+    if not 0 < k < scores.size:
+        return np.full(scores.size, k > 0)
+    least = np.partition(scores, scores.size - k)[scores.size - k]
+    chosen: BoolArray = scores > least
+    ties = np.flatnonzero(scores == least)
+    chosen[ties[: k - int(np.count_nonzero(chosen))]] = True
+    return chosen
 
 
 class BalancedLabels(LabelSet):
@@ -28,7 +39,7 @@ class BalancedLabels(LabelSet):
 
     def __init__(self, y_known: IntArray | LabelArray, low: int, high: int | None = None) -> None:
         self.y_known: LabelArray = np.asarray(y_known, dtype=np.int8)
-        super().__init__(self.y_known.size)
+        self.n_instances = self.y_known.size
         self.free = np.flatnonzero(self.y_known == 0)
         self.low, self.high = low, low if high is None else high
         if not 0 <= self.low <= self.high <= self.free.size:
@@ -45,6 +56,11 @@ class BalancedLabels(LabelSet):
         y[self.free] = np.where(largest(free_scores, n_positive), 1, -1)
         return y
 
+    @classmethod
+    def known(cls, y: LabelArray) -> BalancedLabels:
+        """The set whose only member is ``y``: an ordinary supervised problem."""
+        return cls(y, 0)
+
     def contains(self, y: LabelArray) -> bool:
         """Tell whether ``y`` keeps the known labels and the balance."""
         known = self.y_known != 0
@@ -54,6 +70,11 @@ class BalancedLabels(LabelSet):
             and np.array_equal(y[known], self.y_known[known])
             and self.low <= n_positive <= self.high
         )
+
+
+def made_feasible(label_set: LabelSet, y: LabelArray) -> LabelArray:
+    """y itself, or the nearest allowed labels: a fold of cross-validation has another balance than the whole."""
+    return y if label_set.contains(y) else label_set.linear_oracle(y.astype(np.float64))
 
 
 def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:

@@ -12,43 +12,36 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm._typing import FloatArray, IntArray, LabelArray
 
-
-def largest(scores: FloatArray, k: int) -> BoolArray:
-    """Which are the k largest scores; of equal ones, those of lower index. No sort: a selection is linear in time."""
-    if not 0 < k < scores.size:
-        return np.full(scores.size, k > 0)
-    least = np.partition(scores, scores.size - k)[scores.size - k]
-    chosen: BoolArray = scores > least
-    ties = np.flatnonzero(scores == least)
-    chosen[ties[: k - int(np.count_nonzero(chosen))]] = True
-    return chosen
+__all__ = ["LabelSet"]
 
 
 class LabelSet(ABC):
-    """A finite set B of label assignments with an exact linear oracle.
+    """A finite set B of label assignments with an exact linear oracle. Pure combinatorics: no alpha, no kernel.
 
-    Parameters
+    Attributes
     ----------
     n_instances : int
-        Length of a label assignment.
-    starts : int array of shape (n_rows + 1,), optional
-        First instance of each row; None where each instance is a row of its own.
+        Length of a label assignment. A subclass sets it.
+    starts : int array of shape (n_rows + 1,) or None
+        First instance of each row; None, the default, where each instance is a row of its own.
+    symmetric : bool
+        Whether y and -y are two names of the same assignment, as in clustering.
     """
 
-    def __init__(self, n_instances: int, starts: IntArray | None = None) -> None:
-        self.n_instances = n_instances
-        self.starts = starts
-        self.n_rows = n_instances if starts is None else len(starts) - 1
-        if starts is None:
-            self.row_of: IntArray = np.arange(n_instances)
-        else:
-            self.row_of = np.repeat(np.arange(self.n_rows), np.diff(starts))
+    n_instances: int
+    starts: IntArray | None = None
+    symmetric: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.n_instances if self.starts is None else len(self.starts) - 1
 
     @abstractmethod
     def linear_oracle(self, scores: FloatArray) -> LabelArray:
-        """Return argmax of ``scores @ y`` over B: exact; ties go to the lower row index."""
+        """Return argmax of ``scores @ y`` over B: exact; ties go to the lower index."""
 
     @abstractmethod
     def contains(self, y: LabelArray) -> bool:
@@ -58,37 +51,8 @@ class LabelSet(ABC):
         """A random member of B."""
         return self.linear_oracle(rng.standard_normal(self.n_instances))
 
-    def spread(self, alpha: FloatArray, y: LabelArray) -> FloatArray:
-        """Coefficients of the instances in ``sum_i alpha_i psi_y(i)``."""
-        return (alpha if self.starts is None else alpha[self.row_of]) * y
-
-    def gather(self, scores: FloatArray, y: LabelArray) -> FloatArray:
-        """Adjoint of `spread`: each row's sum of ``y_j scores_j``."""
-        return self.sum_rows(scores * y)
-
-    def sum_rows(self, values: FloatArray) -> FloatArray:
-        """Each row's sum over its instances."""
-        return values if self.starts is None else np.add.reduceat(values, self.starts[:-1])
-
-    def instances_of(self, rows: IntArray) -> IntArray:
-        """The instances of the given rows, row by row."""
-        if self.starts is None:
-            return rows
-        sizes = self.starts[rows + 1] - self.starts[rows]
-        ends = np.cumsum(sizes)
-        return np.asarray(np.arange(sizes.sum()) + np.repeat(self.starts[rows] - ends + sizes, sizes))
-
-    def linearize(self, alpha: FloatArray, scores: FloatArray) -> FloatArray:
-        """Gradient over y of ``1/2 ||sum_i alpha_i psi_y(i)||^2`` where ``scores = K spread(alpha, y)``."""
-        return (alpha if self.starts is None else alpha[self.row_of]) * scores
-
-    def squared_lengths(self, diagonal: FloatArray, y: LabelArray) -> FloatArray:
-        """An upper bound of ``||psi_y(i)||^2`` for each row i.
-
-        Exact while a row holds one labeled instance; by Cauchy-Schwarz ``||a_1 + ... + a_v||^2 <= v sum ||a_j||^2``
-        where it holds more.
-        """
-        if self.starts is None:
-            return diagonal  # |y_i| = 1
-        used = np.abs(y).astype(np.float64)
-        return self.sum_rows(used) * self.sum_rows(used * diagonal)
+    def oriented(self, y: LabelArray, like: LabelArray) -> LabelArray:
+        """Of the two names of an assignment in a `symmetric` set, y and -y, the one that agrees with ``like`` on more
+        instances; of equals, the one whose first label is positive."""
+        overlap = int(np.dot(y.astype(np.int64), like))
+        return -y if overlap < 0 or (overlap == 0 and y[0] < 0) else y

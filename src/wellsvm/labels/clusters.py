@@ -3,7 +3,7 @@
     B = {y in {-1, +1}^N : -beta <= sum y <= beta}
 
 y and -y name the same partition, and ``psi_y`` and ``psi_-y`` the same label kernel; but f, a mixture over several
-label vectors, needs them to agree on a sign. `toward` chooses it.
+label vectors, needs them to agree on a sign. `LabelSet.oriented` chooses it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from math import ceil
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.labels.base import LabelSet, largest
+from wellsvm.labels.balanced import largest
+from wellsvm.labels.base import LabelSet
 
 __all__ = ["ClusterLabels"]
 
@@ -34,8 +35,10 @@ class ClusterLabels(LabelSet):
         The same bounds, on the number of positives.
     """
 
+    symmetric = True
+
     def __init__(self, n_rows: int, beta: float) -> None:
-        super().__init__(n_rows)
+        self.n_instances = n_rows
         self.beta = float(beta)
         # Forgive the last bits of a product such as 0.3 * 10.
         self.low = max(0, ceil((n_rows - self.beta) / 2 - 1e-9 * max(1, n_rows)))
@@ -54,6 +57,11 @@ class ClusterLabels(LabelSet):
         """
         return cls(n_rows, max(n_rows % 2, min(balance * n_rows, n_rows - 2)))
 
+    @classmethod
+    def halves(cls, n_rows: int) -> ClusterLabels:
+        """The label vectors that halve the rows."""
+        return cls(n_rows, n_rows % 2)
+
     def linear_oracle(self, scores: FloatArray) -> LabelArray:
         """Eq. (32): the ends of the sorted scores are forced by the balance, the middle goes by sign."""
         n_positive = int(np.clip(np.count_nonzero(scores >= 0), self.low, self.high))
@@ -65,10 +73,5 @@ class ClusterLabels(LabelSet):
 
     def initial(self, rng: np.random.Generator) -> LabelArray:
         """A random member of B, the first row positive."""
-        return self.toward(super().initial(rng))
-
-    @staticmethod
-    def toward(y: LabelArray, like: LabelArray | None = None) -> LabelArray:
-        """The canonical one of y and -y: it agrees with ``like`` on more rows; else its first row is positive."""
-        overlap = 0 if like is None else int(np.dot(y.astype(np.int64), like))
-        return -y if overlap < 0 or (overlap == 0 and y[0] < 0) else y
+        y = super().initial(rng)
+        return -y if y[0] < 0 else y

@@ -29,7 +29,7 @@ class KeyInstances(LabelSet):
 
     Attributes
     ----------
-    row_starts : int array of shape (n_rows + 1,)
+    starts : int array of shape (n_rows + 1,)
         First instance of each row.
     positive_rows : bool array of shape (n_rows,)
         Which rows are positive bags.
@@ -43,10 +43,10 @@ class KeyInstances(LabelSet):
         self.v = v
         is_start = np.repeat(~positive, sizes)  # every negative instance begins a row, as does every bag
         is_start[offsets[:-1]] = True
-        self.row_starts: IntArray = np.append(np.flatnonzero(is_start), offsets[-1])
-        super().__init__(int(offsets[-1]), self.row_starts)
+        self.n_instances = int(offsets[-1])
+        self.starts: IntArray = np.append(np.flatnonzero(is_start), offsets[-1])
         self.positive_rows: BoolArray = np.repeat(positive, np.where(positive, 1, sizes))
-        self._base: LabelArray = np.where(self.positive_rows, 0, -1).astype(np.int8)[self.row_of]
+        self._base: LabelArray = np.repeat(np.where(self.positive_rows, 0, -1).astype(np.int8), np.diff(self.starts))
         self._free = np.flatnonzero(self._base == 0)  # instances of positive bags
         self._sizes = sizes[positive]
         self._starts = np.cumsum(self._sizes) - self._sizes  # of each positive bag among them

@@ -5,40 +5,42 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._threads import run
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm.bags import Bags, as_bags
-from wellsvm.estimators._callbacks import CallbackSupportMixin, Task, with_callbacks
-from wellsvm.estimators._common import KernelModel, all_or_nothing, check_matrix, make_geometry, make_kernel
-from wellsvm.estimators._feature_names import validate_named
-from wellsvm.estimators._parameters import choice, flag, number, whole_number
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.base import Losses
-from wellsvm.geometry.kernels import Kernel
+from wellsvm.estimators.base import (
+    KernelModel,
+    all_or_nothing,
+    check_matrix,
+    flag,
+    loss_of,
+    make_kernel,
+    make_rows,
+    number,
+    whole_number,
+)
+from wellsvm.estimators.callbacks import CallbackSupportMixin
+from wellsvm.estimators.feature_names import validate_named
+from wellsvm.losses import Losses
 from wellsvm.partial_labels import missing_cells
+from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
 
-__all__ = ["AnyGeometry", "BagClassifier", "first_of_largest"]
-
-AnyGeometry: TypeAlias = LinearGeometry | GramGeometry
-
-LOSSES = ("auto", "hinge", "squared_hinge")
-# Attributes of the size of the training set; a pickle leaves them out.
-TRAINING_ROWS = ("key_instances_", "labelings_")
+__all__ = ["BagClassifier", "first_of_largest"]
 
 
 class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
-    """A classifier of bags by a function of instances; subclasses add parameters and `_fit_two_class`."""
+    """A classifier of bags by a function of instances; subclasses add parameters, their checks and `_fit_on`."""
 
+    _of_training_rows = ("key_instances_", "labelings_")
     _flipped = False  # whether the positive one of two classes is the first
 
     # scikit-learn would take the first argument, which is not called X, for metadata beside the data.
@@ -46,12 +48,6 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     __metadata_request__predict = {"bags": UNUSED}
     __metadata_request__decision_function = {"bags": UNUSED}
     __metadata_request__score = {"bags": UNUSED}
-
-    @abstractmethod
-    def _fit_two_class(
-        self, bags: Bags, geometry: AnyGeometry, positive: BoolArray, rng: np.random.Generator, task: Task
-    ) -> Any:
-        """Fit one class against the rest; has ``predictor`` (descent, mu) and ``y``, +1 for the key instances."""
 
     def fit(self, bags, y, groups=None):
         """Learn from labeled bags.
@@ -76,38 +72,33 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
             self._check_parameters()
             bags, codes = self._validate(bags, y, groups)
             kernel, C = make_kernel(self, bags.X), max(self.C_positive, self.C_negative)
-            cache_size = getattr(self, "cache_size", None)
-            return self._fit_on(bags, codes, kernel, make_geometry(bags.X, kernel, self.fit_intercept, C, cache_size))
+            rows = make_rows(bags.X, kernel, self.fit_intercept, C, getattr(self, "cache_size", None))
+            return self._fit_on(bags, codes, kernel, rows)
 
-    @with_callbacks
-    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, geometry: AnyGeometry) -> Self:
-        """Fit checked bags on a geometry at hand, which fits of other parameters may share."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        task = Task.fit(self, bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Check all parameters that are not of the kernel."""
 
-        def fit_class(k: int) -> Any:
-            title = f"class {self.classes_.tolist()[k]!r} against the rest"
-            with task.part(k, title, max_iter=self.max_iter) as part:
-                return self._fit_two_class(bags, geometry, codes == k, np.random.default_rng([seed, k]), part)
+    @abstractmethod
+    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
+        """Fit checked bags on rows at hand, which fits of other parameters may share; ends with `_store_bags`."""
 
-        fits = run([partial(fit_class, k) for k in wanted], getattr(self, "n_jobs", None))
-        self._store_functions(bags.X, kernel, [fit.predictor for fit in fits])
+    def _store_bags(
+        self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows, coef: list[FloatArray], labels: list[LabelArray]
+    ) -> None:
+        """Store f of every two-class problem by its coefficients, and the key instances by its labels, +1 for them."""
+        self._store_coefficients(bags.X, kernel, rows, np.stack(coef))
         if bags.order is not None and kernel.name != "linear":
             self._sort_support(bags.order[self.support_])
-        keys = np.full((len(bags), self._n_keys()), -1, dtype=np.int64)
-        for k, fit in zip(wanted, fits):
-            keys[codes == k] = _indices_inside(bags, fit.y, self._n_keys())[codes == k]
-        self.key_instances_ = keys[:, 0] if self._n_keys() == 1 else keys
-        self._store_fits(bags, fits)
-        task.end(fitted=True)
-        return self
+        n_keys = getattr(self, "n_key_instances", 1)
+        keys = np.full((len(bags), n_keys), -1, dtype=np.int64)
+        for k, y in zip(self._positive_codes(), labels):
+            keys[codes == k] = _indices_inside(bags, y, n_keys)[codes == k]
+        self.key_instances_ = keys[:, 0] if n_keys == 1 else keys
 
-    def _n_keys(self) -> int:
-        return 1
-
-    def _store_fits(self, bags: Bags, fits: list[Any]) -> None:
-        """Store what else a fit tells; nothing by default."""
+    def _positive_codes(self) -> list[int]:
+        """The codes of the classes that are positive in a two-class problem."""
+        return [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
 
     def _sort_support(self, support: IntArray) -> None:
         """Number the support vectors as the caller numbers the instances."""
@@ -118,20 +109,14 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     # -------------------------------------------------------------- checks
 
-    def _check_parameters(self) -> None:
+    def _check_prices(self) -> None:
         number("C_positive", self.C_positive, low=0.0, open_low=True)
         number("C_negative", self.C_negative, low=0.0, open_low=True)
-        number("tol", self.tol, low=0.0, open_low=True)
-        whole_number("max_iter", self.max_iter, low=1)
-        choice("loss", self.loss, LOSSES)
         flag("fit_intercept", self.fit_intercept)
 
     def _losses(self, positive: BoolArray) -> Losses:
         """Box and ridge of every row, given which rows are positive."""
-        loss = self.loss
-        if loss == "auto":
-            loss = "hinge" if isinstance(self.kernel, str) and self.kernel == "linear" else "squared_hinge"
-        return Losses.of(loss, np.where(positive, float(self.C_positive), float(self.C_negative)))
+        return Losses.of(loss_of(self), np.where(positive, float(self.C_positive), float(self.C_negative)))
 
     def _validate(self, bags: Any, y: Any, groups: Any) -> tuple[Bags, IntArray]:
         """The checked bags, and the code of each bag's class: of two, 1 is the positive one; sets ``classes_``."""
@@ -292,14 +277,10 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
             found[codes == 0] = -1
         return found[:, 0] if k == 1 else found
 
-    def __getstate__(self):
-        """A pickle holds what predicts: nothing of the size of the training set."""
-        return {name: value for name, value in super().__getstate__().items() if name not in TRAINING_ROWS}
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.two_d_array = False
+        tags.input_tags.pairwise = False  # bags are no matrix that scikit-learn could cut
         return tags
 
 

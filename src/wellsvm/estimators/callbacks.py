@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wellsvm.engine.report import Record
+from wellsvm.estimators.base import Silent
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -27,67 +28,55 @@ except ImportError:  # scikit-learn before 1.9: `verbose` tells of the label vec
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Task", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
 
 
-class Task:
-    """A task that has begun. Without a context, that is without callbacks, it tells nobody anything.
+class Progress(Silent):
+    """A task of a fit that has begun, and that callbacks are told of.
 
     Attributes
     ----------
-    title : str
-        Of a problem among several; "" for the only one.
     single : bool
         Whether the task is one problem, with label vectors below it, or has several problems as its parts.
     """
 
-    def __init__(
-        self, estimator: Any = None, context: Any = None, title: str = "", *, single: bool = True, **told: Any
-    ) -> None:
-        self.estimator, self.context, self.title, self.single, self.told = estimator, context, title, single, told
-        if context is not None:
-            context.call_on_fit_task_begin(estimator=estimator, **told)
+    def __init__(self, estimator: Any, context: Any, *, single: bool = True, **told: Any) -> None:
+        self.estimator, self.context, self.single, self.told = estimator, context, single, told
+        context.call_on_fit_task_begin(estimator=estimator, **told)
 
     @classmethod
-    def fit(cls, estimator: Any, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Task:
+    def begin(cls, estimator: Any, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Progress:
         """Begin the root: ``parts`` problems, or one of at most ``max_iter`` label vectors.
 
         The method that calls this is decorated by `with_callbacks`, which tears down what is set up here.
         """
         single = parts == 1
-        if not hasattr(estimator, "_init_callback_context"):
-            return cls(single=single)
         context = estimator._init_callback_context(
             max_subtasks=max_iter if single else parts, sequential_subtasks=single
         )
         return cls(estimator, context, single=single, X=X, y=y)
 
     @contextmanager
-    def part(self, number: int, title: str, *, parts: int = 1, max_iter: int | None = None) -> Iterator[Task]:
+    def part(self, number: int, title: str, *, parts: int = 1, max_iter: int | None = None) -> Iterator[Progress]:
         """The task of one of the problems, which may run in threads; of a single problem this task itself."""
         if self.single:
             yield self
             return
-        single, context = parts == 1, None
-        if self.context is not None:
-            context = self.context.subcontext(title, number, max_iter if single else parts, single)
-        task = Task(self.estimator, context, title, single=single)
+        single = parts == 1
+        context = self.context.subcontext(title, number, max_iter if single else parts, single)
+        task = Progress(self.estimator, context, single=single)
         yield task
         task.end()
 
     def label_vector(self, record: Record) -> bool:
         """Tell of a label vector; whether a callback wants to stop."""
-        if self.context is None:
-            return False
         name = f"labelings {record.labelings}, gap {record.gap:.2g}, violation {max(record.violation, 0.0):.2g}"
         # None, and not 0 for a leaf: progress bars show no leaves.
         context = self.context.subcontext(name, max_subtasks=None)
-        return Task(self.estimator, context, metadata={"record": record}).end()
+        return Progress(self.estimator, context, metadata={"record": record}).end()
 
     def end(self, *, fitted: bool = False) -> bool:
         """End the task; whether a callback wants to stop. If ``fitted``, callbacks may try the estimator."""
-        if self.context is None:
-            return False
         attributes: dict[str, Any] | None = {} if fitted else None  # to be added to a copy of the estimator
         return bool(
             self.context.call_on_fit_task_end(

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 
 from wellsvm._typing import IntArray, Matrix
-from wellsvm.native import slices
+from wellsvm.threads import slices
 
 __all__ = ["KERNELS", "Kernel", "mean_squared_distance", "resolve_gamma"]
 

@@ -12,44 +12,43 @@ from functools import partial
 
 import numpy as np
 
-from wellsvm._threads import run
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.geometry.base import Geometry, Losses
 from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows import Rows
+from wellsvm.solver import Solution, fit_svm
+from wellsvm.threads import run
 
 __all__ = ["relabel_together"]
 
-# Prices, as shares of C; rounds at each, and the share of rows that may still move at its end.
-PRICES, MOST_ROUNDS, FEW_MOVES = (0.001, 0.01, 0.1, 1.0), 20, 1e-3
-
 
 def relabel_together(
-    geometry: Geometry, labels: IntArray, C: float, loss: str, tol: float, seed: int, n_jobs: int | None
-) -> tuple[list[LabeledSVM], IntArray, bool]:
+    rows: Rows, labels: IntArray, C: float, loss: str, options: Options, seed: int, n_jobs: int | None
+) -> tuple[list[Solution], IntArray, bool]:
     """One SVM per cluster, the cluster of every row, and whether that is the one of the largest value for all of them:
     a cluster that would be empty keeps a row."""
     n_rows, n_clusters = labels.size, int(labels.max()) + 1
-    svms: list[LabeledSVM] = []
+    svms: list[Solution] = []
 
-    def against_the_rest(k: int, price: float, number: int) -> LabeledSVM:
+    def against_the_rest(k: int, price: float, number: int) -> Solution:
         inside = labels == k
         size = np.where(inside, inside.sum(), n_rows - inside.sum())
         y = np.where(inside, 1, -1).astype(np.int8)
         losses = Losses.of(loss, price * n_rows / (2 * size))
         rng = np.random.default_rng([seed, number, k])
         alpha = svms[k].alpha if svms else None
-        return fit_svm(geometry, BalancedLabels(y, 0), losses, y, tol=tol, rng=rng, alpha=alpha)
+        return fit_svm(rows, BalancedLabels.known(y), losses, y, tol=options.tol, rng=rng, alpha=alpha, options=options)
 
-    for step, share in enumerate(PRICES):
-        for i in range(MOST_ROUNDS):
-            number = step * MOST_ROUNDS + i
+    for step, share in enumerate(options.joint_prices):
+        for i in range(options.joint_rounds):
+            number = step * options.joint_rounds + i
             svms = run([partial(against_the_rest, k, share * C, number) for k in range(n_clusters)], n_jobs)
             values = np.stack([svm.scores() for svm in svms], axis=1)
             moved = of_largest_value(values)
             n_moved = np.count_nonzero(moved != labels)
             labels = moved
-            if n_moved <= FEW_MOVES * n_rows:
+            if n_moved <= options.few_moves * n_rows:
                 break
     return svms, labels, np.array_equal(labels, np.argmax(values, axis=1))
 

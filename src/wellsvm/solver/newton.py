@@ -40,7 +40,9 @@ class SlackSystem:
         return np.asarray(cho_solve(self._factor, b.astype(self._dtype), check_finite=False), dtype=np.float64)
 
 
-def best_step(slope: float, curvature: float, margins: FloatArray, change: FloatArray, ridge: FloatArray) -> float:
+def best_step(
+    slope: float, curvature: float, margins: FloatArray, change: FloatArray, ridge: FloatArray, bisections: int
+) -> float:
     """The share s in [0, 1] of the way that minimises the primal, by bisection of its derivative.
 
     ``slope + s curvature`` is the derivative of the regulariser, ``margins + s change`` are the rows' margins.
@@ -53,7 +55,7 @@ def best_step(slope: float, curvature: float, margins: FloatArray, change: Float
     low, high = 0.0, 1.0
     if derivative(high) <= 0.0:
         return high
-    for _ in range(30):
+    for _ in range(bisections):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if derivative(middle) > 0.0 else (middle, high)
     return low

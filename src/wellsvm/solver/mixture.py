@@ -2,11 +2,14 @@
 
     F(mu) = max over alpha of  sum alpha - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum ridge alpha^2      convex in mu
 
-Every feasible alpha, solved for or not, gives a linear lower bound of F for free: ``linear - 1/2 norms @ mu``. The
-paper's rule, ``mu_t`` proportional to ``mu_t ||u_t||``, uses only the last one and shifts a few per cent of weight per
-epoch. Here all are kept as cuts: mu moves to the nearest point of the simplex where no cut exceeds a level between the
-lower and the upper bound of min F; where there is no such point, the level itself is a new lower bound (Lemarechal,
-Nemirovskii, Nesterov 1995). F has kinks where a weight vanishes: quasi-Newton steps stall on them, cuts do not.
+Every feasible alpha, solved for or not, gives a linear lower bound of F for free: ``linear - 1/2 norms @ mu``.
+
+- "closed_form", the paper's rule (MKLGL, Xu et al. 2010): ``mu_t`` proportional to ``mu_t ||u_t||``. It uses only the
+  last alpha and shifts a few per cent of weight per epoch.
+- "level": all bounds are kept as cuts. mu moves to the nearest point of the simplex where no cut exceeds a level
+  between the lower and the upper bound of min F; where there is no such point, the level itself is a new lower bound
+  (Lemarechal, Nemirovskii, Nesterov 1995). F has kinks where a weight vanishes: quasi-Newton steps stall on them, cuts
+  do not.
 """
 
 from __future__ import annotations
@@ -17,16 +20,39 @@ import numpy as np
 from scipy.optimize import nnls
 
 from wellsvm._typing import FloatArray
+from wellsvm.options import Options
 
-__all__ = ["Mixture", "project_below"]
-
-# Level between the bounds, as a share of the gap; cuts remembered beyond two per label vector.
-LEVEL = 0.8
-EXTRA_CUTS = 100
+__all__ = ["UPDATES", "ClosedForm", "LevelMethod", "project_below"]
 
 
-class Mixture:
-    """Minimises F over the simplex.
+class ClosedForm:
+    """The paper's update of the weights.
+
+    Attributes
+    ----------
+    mu : array of shape (T,)
+        Present weights.
+    lower : float
+        Certified lower bound of min F: the best of all cuts at the vertex where it is least.
+    """
+
+    def __init__(self, mu: FloatArray, options: Options) -> None:
+        self.mu, self.lower = mu, -np.inf
+
+    def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
+        """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``."""
+        self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
+        self._norms = np.sqrt(np.maximum(squared_norms, 0.0))
+
+    def step(self, upper: float, enough: float) -> None:
+        """``mu_t = mu_t ||u_t|| / sum_s mu_s ||u_s||``: the best mu for the present ``||w_t|| = mu_t ||u_t||``."""
+        weights = self.mu * self._norms
+        if weights.sum() > 0:
+            self.mu = weights / weights.sum()
+
+
+class LevelMethod:
+    """Minimises F over the simplex by cuts.
 
     Attributes
     ----------
@@ -36,15 +62,15 @@ class Mixture:
         Certified lower bound of min F.
     """
 
-    def __init__(self, mu: FloatArray) -> None:
-        self.mu, self.lower = mu, -np.inf
+    def __init__(self, mu: FloatArray, options: Options) -> None:
+        self.mu, self.lower, self.options = mu, -np.inf, options
         self._upper = np.inf
         self._offsets = np.empty(0)
         self._slopes = np.empty((0, mu.size))
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
-        if self._offsets.size >= 2 * self.mu.size + EXTRA_CUTS:
+        if self._offsets.size >= 2 * self.mu.size + self.options.extra_cuts:
             weakest = int(np.argmin(self._offsets + self._slopes @ self.mu))
             self._offsets = np.delete(self._offsets, weakest)
             self._slopes = np.delete(self._slopes, weakest, axis=0)
@@ -61,15 +87,20 @@ class Mixture:
         best = min(upper, self._upper)
         self._upper = best if best - self.lower > enough else upper
         while self._upper - self.lower > enough:
-            level = self.lower + LEVEL * (self._upper - self.lower)
-            mu = project_below(self.mu, self._slopes, level - self._offsets)
+            level = self.lower + self.options.level * (self._upper - self.lower)
+            mu = project_below(self.mu, self._slopes, level - self._offsets, self.options.no_distance)
             if mu is not None:
                 self.mu = mu
                 return
             self.lower = level
 
 
-def project_below(mu: FloatArray, slopes: FloatArray, bounds: FloatArray) -> FloatArray | None:
+UPDATES: dict[str, type[LevelMethod] | type[ClosedForm]] = {"level": LevelMethod, "closed_form": ClosedForm}
+
+
+def project_below(
+    mu: FloatArray, slopes: FloatArray, bounds: FloatArray, no_distance: float = Options.no_distance
+) -> FloatArray | None:
     """The point of the simplex nearest to ``mu`` with ``slopes @ point <= bounds``; None where there is none.
 
     A least-distance problem, solved as non-negative least squares (Lawson and Hanson, ch. 23): for
@@ -86,7 +117,7 @@ def project_below(mu: FloatArray, slopes: FloatArray, bounds: FloatArray) -> Flo
     f[-1] = 1.0
     x, _ = nnls(E, f)
     residual = E @ x - f
-    if -residual[-1] <= 1e-9:
+    if -residual[-1] <= no_distance:
         return None
     point = np.maximum(mu - basis @ (residual[:-1] / residual[-1]), 0.0)
     return np.asarray(point / point.sum())

@@ -1,0 +1,326 @@
+"""What every estimator here stands on: checks of parameters and input, kernel and rows, storing and computing f.
+
+Every error about a parameter names it, its value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from wellsvm._typing import FloatArray, Matrix
+from wellsvm.engine.cutting_plane import ORACLES
+from wellsvm.engine.recipe import Fit
+from wellsvm.engine.report import ACT, Record, warn
+from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
+from wellsvm.losses import LOSSES
+from wellsvm.options import Options
+from wellsvm.rows import GramRows, LinearRows, Rows
+from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
+from wellsvm.rows.making import kernel_rows
+from wellsvm.solver.mixture import UPDATES
+
+__all__ = [
+    "KernelModel",
+    "Silent",
+    "all_or_nothing",
+    "check_matrix",
+    "choice",
+    "flag",
+    "loss_of",
+    "make_kernel",
+    "make_rows",
+    "number",
+    "options_of",
+    "threads",
+    "whole_number",
+]
+
+# ------------------------------------------------------------------ checks of parameters
+
+
+def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
+    """Check a finite real number in ``[low, high]``, or ``(low, high]`` if ``open_low``."""
+    allowed = f"a finite number {'greater than' if open_low else 'of at least'} {low:g}"
+    if low == -math.inf:
+        allowed = "a finite number"
+    if high < math.inf:
+        allowed += f" and at most {high:g}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}; got {value!r} of type {type(value).__name__}")
+    real = float(value)
+    inside = low < real <= high if open_low else low <= real <= high
+    if not math.isfinite(real) or not inside:
+        raise ValueError(f"{name} must be {allowed}; got {name}={value!r}")
+    return real
+
+
+def flag(name: str, value: Any) -> bool:
+    """Check True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r} of type {type(value).__name__}")
+    return bool(value)
+
+
+def whole_number(name: str, value: Any, *, low: int) -> int:
+    """Check a whole number of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{name} must be a whole number of at least {low}; got {value!r} of type {type(value).__name__}"
+        )
+    if value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}; got {name}={value!r}")
+    return int(value)
+
+
+def choice(name: str, value: Any, allowed: Collection[str], also: str = "") -> str:
+    """Check one of some words; ``also`` names what else the caller accepts."""
+    if not isinstance(value, str) or value not in allowed:
+        listed = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"{name} must be one of {listed}{also}; got {name}={value!r}")
+    return value
+
+
+def threads(value: Any) -> int | None:
+    """Check ``n_jobs``."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
+        raise TypeError(f"n_jobs must be a whole number or None; got {value!r} of type {type(value).__name__}")
+    return None if value is None else int(value)
+
+
+def loss_of(estimator: Any) -> str:
+    """The loss that an estimator asks for. "auto" is hinge for the linear kernel, else squared, as in the paper."""
+    loss = choice("loss", estimator.loss, ("auto", *LOSSES))
+    linear = isinstance(estimator.kernel, str) and estimator.kernel == "linear"
+    return ("hinge" if linear else "squared_hinge") if loss == "auto" else loss
+
+
+def options_of(estimator: Any, **others: Any) -> Options:
+    """How to solve, by the estimator's parameters, checked; ``others`` are options that are no parameters."""
+    tol, least, verbose = (
+        number("tol", estimator.tol, low=0.0, open_low=True),
+        estimator.min_decrease,
+        estimator.verbose,
+    )
+    return Options(
+        tol=tol,
+        min_decrease=10 * tol if least is None else number("min_decrease", least, low=0.0),
+        stopping=choice("stopping", estimator.stopping, ("relative", "absolute", "paper")),
+        max_iter=whole_number("max_iter", estimator.max_iter, low=1),
+        oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),
+        weight_update=choice("weight_update", estimator.weight_update, tuple(UPDATES)),
+        refine=flag("refine", estimator.refine),
+        verbose=int(verbose) if isinstance(verbose, bool) else whole_number("verbose", verbose, low=0),
+        **others,
+    )
+
+
+# ------------------------------------------------------------------ input, kernel, rows
+
+
+def check_matrix(
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    name: str = "X",
+    row_name: Callable[[int], str] = "row {}".format,
+    validate: Callable[..., Matrix] = validate_data,
+) -> Matrix:
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors."""
+    X = validate(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+        accept_large_sparse=True, ensure_all_finite=False,
+    )  # fmt: skip
+    if sparse.issparse(X) and not X.has_canonical_format:  # a column named twice in a row would count as two features
+        X = X.copy()
+        X.sum_duplicates()
+    values = (X.data if sparse.issparse(X) else X).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(values.sum(dtype=np.float64))
+    if not finite and not (mask := np.isfinite(values)).all():
+        first = int(np.flatnonzero(~mask)[0])
+        kind = "NaN" if np.isnan(values[first]) else "infinity (inf)"
+        raise ValueError(
+            f"Input {name} contains {kind}, first in {row_name(_row_of(X, first))}. Remove such rows or fill them in, "
+            "for instance with sklearn.impute.SimpleImputer."
+        )
+    if values.size and max(float(values.max()), -float(values.min())) > Options.largest_value:
+        first = int(np.flatnonzero(np.abs(values.astype(np.float64)) > Options.largest_value)[0])
+        raise ValueError(
+            f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
+            "overflows. Scale the features down, for instance with sklearn.preprocessing.MaxAbsScaler."
+        )
+    return X
+
+
+def _row_of(X: Matrix, position: int) -> int:
+    """Row of a stored entry, given its position."""
+    return int(np.searchsorted(X.indptr, position, side="right") - 1 if sparse.issparse(X) else position // X.shape[1])
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Give an estimator back the attributes it had if `fit` fails: no half-written model."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def make_kernel(estimator: Any, X: Matrix) -> Kernel:
+    """The estimator's kernel with its parameters checked and ``gamma`` resolved on X."""
+    if not callable(estimator.kernel):
+        choice("kernel", estimator.kernel, KERNELS, also=" or a callable")
+    if isinstance(estimator.gamma, str):
+        choice("gamma", estimator.gamma, ("mean", "scale", "auto"), also=" or a number")
+    else:
+        number("gamma", estimator.gamma, low=0.0, open_low=True)
+    number("degree", estimator.degree, low=0.0)
+    number("coef0", estimator.coef0)
+    if getattr(estimator, "cache_size", None) is not None:  # not every rival has one
+        number("cache_size", estimator.cache_size, low=0.0, open_low=True)
+    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square matrix of kernel values between the training rows; got shape "
+            f"{X.shape}"
+        )
+    if estimator.kernel == "precomputed" and sparse.issparse(X):
+        raise ValueError("kernel='precomputed' needs a dense matrix; call X.toarray() first")
+    needs_gamma = estimator.kernel in ("rbf", "poly", "sigmoid")
+    gamma = resolve_gamma(estimator.gamma, X) if needs_gamma else 1.0
+    return Kernel(estimator.kernel, gamma, estimator.degree, estimator.coef0)
+
+
+def make_rows(
+    X: Matrix,
+    kernel: Kernel,
+    fit_intercept: bool,
+    C: float,
+    cache_size: float | None = None,
+    pairs: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> LinearRows | GramRows:
+    """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
+    bias = Options.bias if fit_intercept else 0.0
+    if kernel.name == "linear":
+        return LinearRows(X, bias, n_jobs)
+    return kernel_rows(X, kernel, bias, C, cache_size, pairs)
+
+
+# ------------------------------------------------------------------ estimators
+
+
+class Silent:
+    """Progress of a fit that nobody watches; `wellsvm.estimators.callbacks.Progress` tells scikit-learn's callbacks."""
+
+    label_vector: Callable[[Record], bool] | None = None
+
+    def part(self, number: int, title: str, **told: Any) -> AbstractContextManager[Silent]:
+        """The progress of one of several problems."""
+        return nullcontext(self)
+
+    def end(self, *, fitted: bool = False) -> bool:
+        """The problem is done; whether a callback wants to stop."""
+        return False
+
+
+class KernelModel(BaseEstimator):
+    """f(x) = sum_j coef_j k(x_j, x) + intercept: storing it after `fit`, computing it for new rows."""
+
+    # Attributes of the size of the training set; a pickle leaves them out, a copy does not.
+    _of_training_rows: tuple[str, ...] = ("labelings_",)
+
+    def __copy__(self) -> Self:
+        """A copy has all attributes, also those that a pickle leaves out."""
+        return self._copied(dict)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As `__copy__`."""
+        return self._copied(lambda state: deepcopy(state, memo))
+
+    def _copied(self, how: Callable[[dict[str, Any]], dict[str, Any]]) -> Self:
+        other = type(self).__new__(type(self))
+        # What a warm start would need holds compiled objects and stays behind: the copy starts cold.
+        other.__dict__.update(how({name: value for name, value in vars(self).items() if name != "_fits"}))
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds what predicts: nothing of the size of the training set."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._of_training_rows}
+
+    def _progress(self, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Silent:
+        """Begin to tell callbacks of the fit: of ``parts`` problems, or of one of at most ``max_iter`` label vectors."""
+        if not getattr(self, "_skl_callbacks", None):
+            return Silent()
+        from wellsvm.estimators.callbacks import Progress
+
+        return Progress.begin(self, X, y, parts=parts, max_iter=max_iter)
+
+    def _store_coefficients(self, X: Matrix, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
+        """Store the functions with the given coefficients, one row of ``coef`` each, in the form that ``rows`` keep."""
+        coef, intercept = rows.split_intercept(coef)
+        if kernel.name == "linear":
+            self._store_function(LinearFunction(coef, intercept), kernel)
+        else:
+            self._store_function(KernelFunction.over(X, kernel, coef, intercept), kernel)
+
+    def _store_function(self, function: Function | None, kernel: Kernel) -> None:
+        """Store a function in place of that of an earlier fit, which may have had another kernel; None is none."""
+        for name in ATTRIBUTES:
+            self.__dict__.pop(name, None)
+        self._kernel, self.intercept_ = kernel, np.empty(0)
+        if function is not None:
+            self.__dict__.update({name: value for name, value in vars(function).items() if name in ATTRIBUTES})
+
+    def _store_report(self, fits: list[Fit], labelings: list[np.ndarray], tol: float) -> None:
+        """Store what the engine tells of every fit: single values where there is one fit, else one entry per fit."""
+        for fit in fits:
+            if fit.relaxation.status in ACT:
+                warn(fit.relaxation, type(self).__name__, tol)
+        relaxations, single = [fit.relaxation for fit in fits], len(fits) == 1
+
+        def per_fit(values: list[Any]) -> Any:
+            return values[0] if single else values
+
+        def figures(values: list[float]) -> Any:
+            return float(values[0]) if single else np.array(values)
+
+        self.labelings_ = per_fit(labelings)
+        self.labeling_weights_ = per_fit([r.solution.mu for r in relaxations])
+        self.objective_ = figures([r.solution.upper for r in relaxations])
+        self.gap_ = figures([r.solution.gap for r in relaxations])
+        self.oracle_violation_ = figures([r.violation for r in relaxations])
+        refined = [fit.settled.upper for fit in fits if fit.settled]
+        self.refined_objective_ = figures(refined) if refined else None
+        self.history_ = per_fit([r.history for r in relaxations])
+        self.n_iter_ = max((len(r.history) for r in relaxations), default=1)
+        self.status_ = per_fit([str(r.status) for r in relaxations])
+
+    def _functions(self, X: Any) -> FloatArray:
+        """Values of all stored functions, of shape (n_samples, n_functions)."""
+        check_is_fitted(self)
+        return self._evaluate(check_matrix(self, X, reset=False))
+
+    def _evaluate(self, X: Matrix) -> FloatArray:
+        """As `_functions`, of rows that are checked."""
+        return read(vars(self)).values(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags

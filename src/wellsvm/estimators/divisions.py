@@ -1,0 +1,182 @@
+"""Clusters by division: the one whose division gains the most margin is divided next.
+
+A division is section 4.3 of the paper: the recipe on label vectors of two clusters, and the cut of f that makes labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.engine import recipe
+from wellsvm.engine.recipe import Fit, Opening, Task
+from wellsvm.engine.starts import aligned_clusters, best_aligned
+from wellsvm.estimators.base import Silent
+from wellsvm.labels import ClusterLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows import GramRows, LinearRows
+from wellsvm.threads import run
+
+__all__ = ["INITS", "Divider", "Division", "Tree", "choose_cut"]
+
+INITS = ("climbed", "alignment")
+
+
+@dataclass(frozen=True)
+class Division:
+    """A cluster divided in two, by f cut at ``threshold`` into the labels y.
+
+    Attributes
+    ----------
+    members : int array
+        The instances of the cluster.
+    gain : float
+        The loss that f saves beside f = 0, its own price ``||f||^2 / 2`` deducted: the margin's worth.
+    ties_split : bool
+        Whether instances of equal f had to be divided.
+    """
+
+    members: IntArray
+    fit: Fit
+    y: LabelArray
+    threshold: float
+    ties_split: bool
+    gain: float
+
+    @property
+    def sign(self) -> int:
+        """Makes f positive on the smaller half; of equal halves, on the one without the first row."""
+        n_positive, n = int(np.count_nonzero(self.y > 0)), self.y.size
+        return -1 if 2 * n_positive > n or (2 * n_positive == n and self.y[0] > 0) else 1
+
+    def halves(self) -> tuple[IntArray, IntArray]:
+        """Members where f is negative, and where it is positive, after `sign`."""
+        positive = self.sign * self.y > 0
+        return self.members[~positive], self.members[positive]
+
+
+class Tree(NamedTuple):
+    """Divisions, and where they lead: row k of ``children`` holds what follows where the value of division k is
+    negative, and positive: another division, or ``-1 - cluster``."""
+
+    divisions: list[Division]
+    children: IntArray
+
+    @staticmethod
+    def margins(children: IntArray, values: FloatArray) -> FloatArray:
+        """For each cluster the least of the margins on the way to it: positive for a row's own cluster only."""
+        margins = np.empty((values.shape[0], values.shape[1] + 1))
+
+        def descend(node: int, least: FloatArray) -> None:
+            for side, sign in enumerate((-1, 1)):
+                child, margin = children[node, side], np.minimum(least, sign * values[:, node])
+                if child < 0:
+                    margins[:, -1 - child] = margin
+                else:
+                    descend(child, margin)
+
+        descend(0, np.full(values.shape[0], np.inf))
+        return margins
+
+
+class Leaf(NamedTuple):
+    """A cluster: its members, its division if it can be divided, and its place in the tree."""
+
+    members: IntArray
+    division: Division | None
+    place: tuple[int, int]
+
+    @property
+    def gain(self) -> float:
+        """What a division is worth."""
+        return -np.inf if self.division is None else self.division.gain
+
+
+@dataclass(frozen=True)
+class Divider:
+    """Divides clusters of ``rows``."""
+
+    rows: LinearRows | GramRows
+    balance: float
+    C: float
+    loss: str
+    init: str
+    n_init: int
+    options: Options
+    seed: int
+    tie: float
+    progress: Silent
+
+    def until(self, n_clusters: int, n_jobs: int | None) -> tuple[Tree, IntArray]:
+        """Divide until there are ``n_clusters``: the divisions made, and the cluster of every row, largest first."""
+        every = np.arange(self.rows.n_instances)
+        leaves = [Leaf(every, self._divide(every, 0) if n_clusters > 1 else None, (0, 0))]
+        made: list[Division] = []
+        children = np.zeros((max(1, n_clusters - 1), 2), dtype=np.int64)
+        while len(made) < n_clusters - 1:
+            _, division, place = leaves.pop(max(range(len(leaves)), key=lambda k: leaves[k].gain))
+            assert division is not None  # there are as many rows as clusters: some cluster can be divided
+            node, parts = len(made), division.halves()
+            made.append(division)
+            children[place] = node  # of the first one it is overwritten below
+            tasks = [partial(self._divide, part, 2 * node + 1 + side) for side, part in enumerate(parts)]
+            further = [None, None] if len(made) == n_clusters - 1 else run(tasks, n_jobs)
+            leaves += [Leaf(part, next_, (node, side)) for side, (part, next_) in enumerate(zip(parts, further))]
+        labels = np.empty(self.rows.n_instances, dtype=np.intp)
+        for k, leaf in enumerate(sorted(leaves, key=lambda leaf: (-leaf.members.size, leaf.members[0]))):
+            labels[leaf.members], children[leaf.place] = k, -1 - k
+        return Tree(made, children), labels
+
+    def _divide(self, members: IntArray, number: int) -> Division | None:
+        """The cluster ``members`` in two; its number, with the seed, fixes every random choice."""
+        n = members.size
+        if n < 2:
+            return None
+        rows = self.rows if n == self.rows.n_instances else self.rows.part(members)
+        labels, losses = ClusterLabels.of_share(n, self.balance), Losses.of(self.loss, np.full(n, self.C))
+        task = Task(rows, labels, losses, self._open, title=f"{n} rows in two")
+        rng = np.random.default_rng([self.seed, number])
+        with self.progress.part(number, task.title, max_iter=self.options.max_iter) as part:
+            fit = recipe.fit(task, self.options, rng, part.label_vector)
+        y, threshold, ties_split = choose_cut(fit.scores(), labels, self.tie, self.options.clear_of_zero)
+        gain = losses.total(np.zeros(n), np.arange(n)) - fit.solution.upper
+        return Division(members, fit, y, threshold, ties_split, gain)
+
+    def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
+        """First label vectors: well aligned halves or, as in the paper, the best aligned of random assignments."""
+        if self.init == "alignment":
+            labels = [best_aligned(task.rows, task.labels, self.n_init, rng, options)]
+        else:
+            labels = aligned_clusters(task.rows, task.labels, self.n_init, rng, options)
+        return Opening(labels, [], None, lead=False)
+
+
+def choose_cut(
+    scores: FloatArray, label_set: ClusterLabels, tie: float, clear_of_zero: float = Options.clear_of_zero
+) -> tuple[LabelArray, float, bool]:
+    """Labels and a threshold b such that ``y = sign(scores - b)`` keeps the balance.
+
+    b = 0, the paper's rule, where it does. Else the nearest cut, by the number of rows that change sides, that does and
+    that falls between two different scores. Where none does, equal scores are divided by row index; b then puts all of
+    them on one side, and the third value returned is True.
+    """
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    least = tie * float(np.abs(falling[[0, -1]]).max())
+    wanted = int(np.count_nonzero(scores > 0))
+    sizes = np.arange(max(1, label_set.low), min(label_set.high, scores.size - 1) + 1)
+    gaps = falling[sizes - 1] - falling[sizes]
+    clear = sizes[gaps > least]
+    ties_split = clear.size == 0
+    candidates = sizes if ties_split else clear
+    n_positive = int(candidates[np.argmin(np.abs(candidates - wanted))])
+    above, below = falling[n_positive - 1], falling[n_positive]
+    zero_is_clear = above > clear_of_zero * least and below < -clear_of_zero * least
+    y = np.full(scores.size, -1, dtype=np.int8)
+    y[order[:n_positive]] = 1
+    return y, 0.0 if zero_is_clear else 0.5 * float(above + below), ties_split

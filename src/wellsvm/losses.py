@@ -1,0 +1,49 @@
+"""Losses as the dual sees them: a box and a ridge for every row (see docs/math.md).
+
+hinge            C max(0, 1 - m)            cap = C,    ridge = 0
+squared hinge    C / 2 max(0, 1 - m)^2      cap = inf,  ridge = 1 / C
+C = 0, in either: the row takes no part     cap = 0
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray
+
+__all__ = ["LOSSES", "Losses"]
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+class Losses(NamedTuple):
+    """Box and ridge of the dual, one entry per row."""
+
+    cap: FloatArray
+    ridge: FloatArray
+
+    @classmethod
+    def of(cls, loss: str, C: FloatArray) -> Losses:
+        """Box and ridge for ``loss`` "hinge" or "squared_hinge" and one C per row."""
+        C = np.asarray(C, dtype=np.float64)
+        if loss == "hinge":
+            return cls(C, np.zeros_like(C))
+        used = C > 0
+        return cls(np.where(used, np.inf, 0.0), np.divide(1.0, C, out=np.zeros_like(C), where=used))
+
+    def total(self, margins: FloatArray, rows: IntArray) -> float:
+        """Sum of the losses of ``rows`` at the given margins of all rows."""
+        every = rows.size == margins.size
+        slack = np.maximum(0.0, 1.0 - (margins if every else margins[rows]))
+        cap, ridge = (self.cap, self.ridge) if every else (self.cap[rows], self.ridge[rows])
+        squared = ridge > 0
+        if not squared.any():
+            return float(cap @ slack)
+        hinge = np.where(squared, 0.0, cap) @ slack
+        return float(hinge + 0.5 * np.sum(slack[squared] ** 2 / ridge[squared]))
+
+    def dual_linear(self, alpha: FloatArray) -> float:
+        """The part of the dual value that does not know the data: ``sum alpha - 1/2 sum ridge alpha^2``."""
+        return float(alpha.sum() - 0.5 * np.sum(self.ridge * alpha * alpha))

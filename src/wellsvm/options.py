@@ -1,0 +1,172 @@
+"""Every constant of rows, solver, engine and estimators, in one place, each with its reason.
+
+A reason is a measurement (docs/performance.md, docs/choices.md), an argument in one line, or the paper. Estimators set
+the first group from their parameters; the rest are not parameters because no user should have to know them, but
+``Options(...)`` takes them all, so that they can be measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve: all that does not depend on the data.
+
+    Attributes
+    ----------
+    tol : float
+        Duality gap of a restricted master that counts as solved, and violation below which a label vector is not worth
+        adding. The paper's epsilon.
+    min_decrease : float
+        A label vector that lowers the objective by less than this is the last one. The paper's second rule.
+    stopping : {"relative", "absolute", "paper"}
+        What ``tol`` and ``min_decrease`` are measured against: the objective, which grows with the number of rows;
+        nothing; or nothing, in the units of the paper's nu-SVM, whose objective is ``-1 / (4 objective)``.
+    max_iter : int
+        Most label vectors to generate.
+    oracle : str
+        How the next label vector is found, a name in `wellsvm.engine.cutting_plane.ORACLES`.
+    weight_update : {"level", "closed_form"}
+        How the weights mu move: a level method that keeps all cuts, or the paper's closed form (MKLGL). The level
+        method certifies its distance to the optimum, and needs a tenth of the epochs (docs/performance.md).
+    refine : bool
+        Whether to settle on one labelling after the relaxation.
+    verbose : int
+        Whether to print a line per label vector.
+    """
+
+    tol: float = 1e-3
+    min_decrease: float = 1e-2
+    stopping: str = "relative"
+    max_iter: int = 50
+    oracle: str = "paper"
+    weight_update: str = "level"
+    refine: bool = True
+    verbose: int = 0
+
+    # ------------------------------------------------------------------ engine
+
+    rough: float = 5.0
+    """Masters on the way are solved to this many tol only: measured, a third of the time (docs/performance.md)."""
+    rough_rounds: int = 50
+    """Rounds of a master on the way: one that takes longer is nearly flat, and the next label vector helps more."""
+    max_rounds: int = 1000
+    """Rounds of the last master: ten times what the hardest master measured took; beyond it a warning is due."""
+    solved_slack: float = 1.001
+    """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
+    unused_weight: float = 0.1
+    """A label vector whose weight is below this many tol is dropped: the objective cannot move by more than tol."""
+    oracle_starts: int = 10
+    """Random starts of the oracle "climb" beside the label vectors in use."""
+    no_gain: float = 1e-12
+    """A linearisation must gain more than this, relatively: less is rounding, and rounding could go round in circles."""
+    search_rounds: int = 10
+    """Rounds of relabelling: measured, four suffice where the labels settle at all."""
+    search_rough: float = 5.0
+    """As long as labels change, the SVMs of a search are solved to this many tol only."""
+    unsettled_labels: float = 0.1
+    """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
+
+    # ------------------------------------------------------------------ starts
+
+    alignment_draws: int = 20
+    """Random label vectors of which the one best aligned with the kernel is taken: the paper's number (section 5.3)."""
+    alignment_climbs: int = 5
+    """How many of them alignment climbs from: the best of five was the best of twenty on the UCI sets."""
+    start_tol: float = 10.0
+    """An SVM that only ranks the instances of a bag is solved to this many tol, ..."""
+    most_start_tol: float = 0.1
+    """... but never less well than this: beyond it even ranks change."""
+    alignment_sample: int = 10_000
+    """Linear rows that the start of clustering is found on; more change nothing but its time."""
+
+    # ------------------------------------------------------------------ master
+
+    first_goal: float = 0.1
+    """Projected gradient that the first epochs of a master aim at; halved whenever alpha lags behind mu, ..."""
+    goal_factor: float = 0.5
+    """... by this factor."""
+    weights_lead: float = 0.5
+    """mu moves once the gap of the SVM at the present mu is below this share of the whole gap: halves of one error."""
+    weights_goal: float = 0.5
+    """The level method stops raising its lower bound within this many tol: the other half is alpha's."""
+    level: float = 0.8
+    """Level between the bounds, as a share of the gap: rounds were flat between 0.6 and 0.9."""
+    extra_cuts: int = 100
+    """Cuts remembered beyond two per label vector: only the strongest bind, and a projection costs their square."""
+    no_distance: float = 1e-9
+    """A least-distance residual below this means that no point lies below the level: the residual of rounding."""
+
+    # ------------------------------------------------------------------ linear rows
+
+    visits_per_pass: float = 0.5
+    """Epochs over the working set end after this many visits per row: a visit in random order costs a few times one in
+    the pass over all rows that comes next."""
+    cheap_epochs: int = 300_000
+    """Multiply-adds that are added to that: where rows are few and short, looking at mu costs more than either."""
+    most_epochs: int = 10
+    """Most epochs between two looks at mu."""
+    few_rows: float = 0.5
+    """Below this share of all rows they are visited without a pass to find the working set: it would cost more."""
+    least_work_for_threads: int = 1_000_000
+    """Multiply-adds of a pass from which threads pay: about a millisecond, ten times what starting them takes."""
+    thread_pieces: int = 20
+    """How much smaller the pieces of a pass are with threads, so that all of them have some."""
+
+    # ------------------------------------------------------------------ kernel matrices
+
+    epochs_per_mu: int = 10
+    """Epochs between two looks at mu: an epoch that moves few rows is cheap, the product for a new mu is not."""
+    patience: float = 0.1
+    """A row waits while its projected gradient is below this share of the largest one of the last epoch."""
+    newton_cost: float = 1 / 6
+    """Newton's method takes over once the epochs at one goal have cost this share of the cube of its rows, in
+    multiply-adds: what a few steps of dense algebra cost."""
+    newton_rows: int = 4000
+    """Most rows of a Newton step: its matrix takes their square in memory, 128 MB."""
+    newton_steps: int = 30
+    """Newton steps before it is given up: seven were the most seen."""
+    newton_share: float = 0.01
+    """Error of a margin at the end of a Newton step: this share of the violation asked for, ..."""
+    least_newton_error: float = 1e-12
+    """... not below what double precision can do, ..."""
+    most_newton_error: float = 1e-6
+    """... and not above what the certificates forgive."""
+    bisections: int = 30
+    """Bisections of a line search: beyond 2^-30 the step is rounding."""
+    batch: int = 4_000_000
+    """Kernel values computed at once where the matrix is kept in part: enough for a product of matrices to pay."""
+    diagonal_block: int = 64
+    """Side of the blocks that the diagonal of a kernel is taken from: of a block of b, b of b^2 values are used."""
+
+    # ------------------------------------------------------------------ estimators
+
+    bias: float = 1.0
+    """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
+    largest_value: float = 1e150
+    """Larger values of X are refused: their squared norm may overflow."""
+    most_C_in_single: float = 1e4
+    """Rounding to float32 acts like noise on the kernel matrix; the ridge 1 / C must outweigh it."""
+    symmetry_sample: int = 200
+    """Rows of a callable's matrix that are looked at where it is not kept as a whole."""
+    fold_tol: float = 30.0
+    """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
+    rank the candidates alike and cost far less (docs/choices.md)."""
+    tie_single: float = 1e-5
+    """Values of f nearer than this, relative to the largest, count as equal for float32 rows: computed twice they may
+    change places."""
+    tie_double: float = 1e-9
+    """The same for float64 rows."""
+    clear_of_zero: float = 0.25
+    """0 is kept as a cluster's threshold where both neighbours are further away than this share of a tie."""
+    joint_prices: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0)
+    """Prices of the joint relabelling of clusters, as shares of C: at a low one the functions follow the bulk of their
+    cluster and many rows move; it then rises, as in deterministic annealing."""
+    joint_rounds: int = 20
+    """Rounds at each of these prices: three were the most seen at the last."""
+    few_moves: float = 1e-3
+    """Share of the rows that may still move at the end of a price."""

@@ -1,0 +1,7 @@
+"""Where the data live: rows in memory, a kernel matrix, or rows of one computed when needed."""
+
+from wellsvm.rows.base import Rows
+from wellsvm.rows.gram import GramRows
+from wellsvm.rows.linear import CentredRows, LinearRows
+
+__all__ = ["CentredRows", "GramRows", "LinearRows", "Rows"]

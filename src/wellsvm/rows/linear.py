@@ -1,0 +1,167 @@
+"""Linear rows: a dense or CSR matrix, looked at in passes over all rows, never copied.
+
+One pass over a row serves all T columns of U. The intercept is a constant feature of value ``bias``, regularised like
+the others (LIBLINEAR's way): the last row of U.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property, partial
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from wellsvm import native
+from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm.options import Options
+from wellsvm.rows.base import averaging
+from wellsvm.threads import run, slices
+
+__all__ = ["CentredRows", "LinearRows", "native_rows"]
+
+
+def native_rows(X: Matrix, module: ModuleType | None = None) -> Any:
+    """Rows of a C-contiguous dense or a CSR matrix, of float32 or float64, for the hot loops; without a copy."""
+    module = native.backend if module is None else module
+    if sparse.issparse(X):
+        indices, indptr = X.indices, X.indptr
+        if indices.dtype != indptr.dtype:  # SciPy allows it; only the short row pointers are widened
+            common = np.promote_types(indices.dtype, indptr.dtype)
+            indices, indptr = indices.astype(common, copy=False), indptr.astype(common, copy=False)
+        return module.csr_rows(X.data, indices, indptr, X.shape[1])
+    return module.dense_rows(X)
+
+
+class LinearRows:
+    """Rows of X under the linear kernel ``x'z + bias^2``.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_instances, n_features)
+        float32 or float64, C-contiguous; kept as given, never copied.
+    bias : float, default=0.0
+        Value of the constant feature.
+    n_jobs : int or None, default=None
+        Threads of the passes over all rows; they change no bit of the result.
+    options : Options, default=Options()
+        Constants.
+    """
+
+    centred = False
+
+    def __init__(self, X: Matrix, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()) -> None:
+        self.X, self.bias, self.n_jobs, self.options = X, float(bias), n_jobs, options
+        self.n_instances, self.n_features = X.shape
+        self.entries_per_row: float = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
+        self._native = native_rows(X)
+
+    @cached_property
+    def squared_norms(self) -> FloatArray:
+        """``||x_j||^2 + bias^2`` of every instance."""
+        norms = np.empty(self.n_instances)
+        for begin, end in slices(self.n_instances, self.entries_per_row):
+            self._native.squared_norms(begin, end, norms[begin:end])
+        bad = np.flatnonzero(~np.isfinite(norms))
+        if bad.size:
+            raise ValueError(
+                f"the squared norm of row {bad[0]} of X overflows; scale the features down "
+                "(for instance with sklearn.preprocessing.MaxAbsScaler)"
+            )
+        return np.asarray(norms + self.bias**2)
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """``sum_j coef_j [x_j; bias]``, of shape (n_features + 1, coef.shape[1])."""
+        U = np.zeros((self.n_features + 1, coef.shape[1]))
+        for begin, end in slices(self.n_instances, self.entries_per_row * coef.shape[1]):
+            self._native.combine(coef[begin:end], self.bias, begin, end, U)
+        return U
+
+    def scores(self, U: FloatArray) -> FloatArray:
+        """``[x_j, bias] U`` of every instance, of shape (n_instances, U.shape[1])."""
+        Z = np.empty((self.n_instances, U.shape[1]))
+        self._pass_over(lambda begin, end: self._native.scores(U, self.bias, begin, end, Z[begin:end]), U.shape[1])
+        return Z
+
+    def weighted_scores(self, U: FloatArray, weights: np.ndarray) -> FloatArray:
+        """``sum_t weights_jt [x_j, bias]' u_t`` of every instance, in pieces so that no N x T array is made."""
+        values = np.empty(self.n_instances)
+
+        def look_at(begin: int, end: int) -> None:
+            Z = np.empty((end - begin, U.shape[1]))
+            self._native.scores(U, self.bias, begin, end, Z)
+            values[begin:end] = np.einsum("jt,jt->j", Z, weights[begin:end])
+
+        self._pass_over(look_at, U.shape[1])
+        return values
+
+    def _pass_over(self, look_at: Callable[[int, int], None], width: int) -> None:
+        """Call ``look_at(begin, end)`` for pieces of all rows; each looks at its rows with ``width`` columns of U."""
+        work = self.entries_per_row * width
+        if self.n_jobs in (None, 1) or self.n_instances * work < self.options.least_work_for_threads:
+            for begin, end in slices(self.n_instances, work):
+                look_at(begin, end)
+        else:
+            pieces = slices(self.n_instances, self.options.thread_pieces * work)
+            run([partial(look_at, *piece) for piece in pieces], self.n_jobs)
+
+    def near(self, instances: IntArray) -> tuple[Any, IntArray]:
+        """All instances are in memory, under their own numbers."""
+        return self._native, instances
+
+    def threaded(self, n_jobs: int | None) -> Self:
+        """The same rows, whose passes take ``n_jobs`` threads."""
+        other = copy(self)
+        other.n_jobs = n_jobs
+        return other
+
+    def part(self, chosen: IntArray) -> LinearRows:
+        """The rows of some instances."""
+        return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options)
+
+    def thinned(self, n_most: int, rng: np.random.Generator) -> LinearRows:
+        """At most ``n_most`` of the rows, drawn at random, in their order."""
+        if self.n_instances <= n_most:
+            return self
+        return self.part(np.sort(rng.choice(self.n_instances, n_most, replace=False)))
+
+    def averaged(self, starts: IntArray) -> LinearRows:
+        """The means of groups of rows."""
+        return LinearRows(averaging(starts) @ self.X, self.bias, self.n_jobs, self.options)
+
+    def from_means(self, coef: FloatArray, starts: IntArray) -> FloatArray:
+        """Weights of features are the same for a mean as for an instance."""
+        return coef
+
+    def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights of shape (k, n_features), and the k intercepts."""
+        return np.ascontiguousarray(coef[:, :-1]), coef[:, -1] * self.bias
+
+
+class CentredRows(LinearRows):
+    """Dense rows less their mean; what is learned from them is told as a function of the rows as they were.
+
+    A part of the rows is centred anew.
+    """
+
+    centred = True
+
+    def __init__(
+        self, X: np.ndarray, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()
+    ) -> None:
+        self.original = X
+        with np.errstate(over="ignore", invalid="ignore"):  # `squared_norms` refuses what overflows, and names the row
+            self.mean: FloatArray = X.mean(axis=0, dtype=np.float64)
+            super().__init__(X - self.mean.astype(X.dtype), bias, n_jobs, options)
+
+    def part(self, chosen: IntArray) -> CentredRows:
+        """The rows of some instances, less their own mean."""
+        return CentredRows(self.original[chosen], self.bias, self.n_jobs, self.options)
+
+    def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The mean's value goes into the intercepts."""
+        weights, intercepts = super().split_intercept(coef)
+        return weights, intercepts - np.array([w @ self.mean for w in weights])

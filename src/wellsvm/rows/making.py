@@ -1,0 +1,73 @@
+"""Rows under a kernel from a matrix X: which form they take, by precision and by the memory allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import Matrix
+from wellsvm.options import Options
+from wellsvm.rows.cached import Budget, CachedRows, KernelRows
+from wellsvm.rows.gram import GramRows
+from wellsvm.rows.kernels import Kernel
+
+__all__ = ["gram_matrix", "kernel_rows", "shared_pairs"]
+
+MEGABYTE = 2**20
+
+
+def kernel_rows(
+    X: Matrix,
+    kernel: Kernel,
+    bias: float,
+    C: float,
+    cache_size: float | None = None,
+    pairs: np.ndarray | None = None,
+    options: Options = Options(),
+) -> GramRows:
+    """The kernel matrix; in full precision where the largest price C would show its rounding.
+
+    ``cache_size`` is the memory for kernel values in MB, None for what is free; a matrix that needs more is kept in
+    part. ``pairs`` is what `shared_pairs` gave.
+    """
+    single = C <= options.most_C_in_single
+    if cache_size is None or _matrices_in(cache_size, X, kernel, single) >= 1:
+        return GramRows(gram_matrix(X, kernel, single, pairs), bias)
+    rows = KernelRows(kernel, X, kernel.dtype(X, single))
+    if callable(kernel.name):
+        _require_symmetric(rows.block(np.arange(min(options.symmetry_sample, X.shape[0]))), kernel.name)
+    return CachedRows(rows, bias, Budget(int(cache_size * MEGABYTE)), options)
+
+
+def shared_pairs(
+    X: Matrix, kernel: Kernel, C: float, cache_size: float | None, options: Options = Options()
+) -> np.ndarray | None:
+    """What several kernels that differ in gamma compute once, see `Kernel.pairs`; None where it does not fit."""
+    single = C <= options.most_C_in_single
+    fits = cache_size is None or _matrices_in(cache_size, X, kernel, single) >= 2
+    return kernel.pairs(X, single) if fits else None
+
+
+def _matrices_in(cache_size: float, X: Matrix, kernel: Kernel, single: bool) -> float:
+    """How many kernel matrices of the rows of X fit into ``cache_size`` MB; a precomputed one takes nothing."""
+    if kernel.name == "precomputed":
+        return np.inf
+    return cache_size * MEGABYTE / (kernel.dtype(X, single).itemsize * max(1, X.shape[0]) ** 2)
+
+
+def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True, pairs: np.ndarray | None = None) -> np.ndarray:
+    """The kernel matrix, checked; see `Kernel.gram`."""
+    K = kernel.gram(X, single, pairs)
+    if not (isinstance(kernel.name, str) and kernel.name in ("linear", "rbf", "poly", "sigmoid")):
+        _require_symmetric(K, kernel.name)
+    return K
+
+
+def _require_symmetric(K: np.ndarray, name: Any) -> None:
+    """Refuse a matrix of the user's that cannot be a kernel's."""
+    if not np.allclose(K, K.T, rtol=1e-4, atol=1e-6 * max(1.0, float(np.abs(K).max()))):
+        raise ValueError(f"kernel={name!r} gives a matrix that is not symmetric; pass (K + K.T) / 2 if that is meant")
+    if np.any(K.diagonal() < 0):
+        row = int(np.flatnonzero(K.diagonal() < 0)[0])
+        raise ValueError(f"kernel={name!r} gives {K[row, row]:g} < 0 for row {row} with itself: not a kernel")

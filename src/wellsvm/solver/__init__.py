@@ -1,0 +1,16 @@
+"""The SVM for given labels and weights: dual variables, coordinate descent, the restricted master."""
+
+from wellsvm.solver import gram_cd, linear_cd  # each registers its state for the rows it solves on
+from wellsvm.solver.master import Candidate, Solution, State, begin, fit_svm, solve_master, solve_svm
+
+__all__ = [
+    "Candidate",
+    "Solution",
+    "State",
+    "begin",
+    "fit_svm",
+    "gram_cd",
+    "linear_cd",
+    "solve_master",
+    "solve_svm",
+]

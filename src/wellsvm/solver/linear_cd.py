@@ -1,0 +1,166 @@
+"""Coordinate descent on linear rows: the T weight vectors ``u_t`` are kept, interleaved as ``U[feature, t]``.
+
+    max over 0 <= alpha <= cap of  sum_i alpha_i - 1/2 sum_t mu_t || u_t ||^2 - 1/2 sum_i ridge_i alpha_i^2
+
+With ``U`` at hand the best alpha_i with all others fixed is a clipped Newton step (Hsieh et al. 2008, for T = 1).
+Most rows rest at a bound of their dual variable. So the margins of all rows are computed in one sequential pass, and
+coordinate descent visits only the rows that this pass found free or in violation: a working set, tested anew each time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.rows.linear import LinearRows
+from wellsvm.solver.master import Candidate, State, Sweep, begin
+from wellsvm.threads import slices
+
+__all__ = ["LinearState"]
+
+
+def padded_width(n_labels: int) -> int:
+    """Columns of U and of the labels: a power of two up to 16 (these have compiled loops), then multiples of 8."""
+    return 1 << (n_labels - 1).bit_length() if n_labels <= 16 else -(-n_labels // 8) * 8
+
+
+class LinearState(State):
+    """alpha and, always in step with it, ``U[:, t] = u_t``."""
+
+    rows: LinearRows
+
+    def __init__(self, rows: LinearRows, *problem: Any, **how: Any) -> None:
+        super().__init__(rows, *problem, **how)
+        self._lay_out(np.empty((rows.n_features + 1, 0)))
+
+    def _forget_margins(self) -> None:
+        """To be called whenever alpha or the labels change."""
+        self._margins, self._mu_of_margins = np.empty(0), np.empty(0)
+        self._working: tuple[IntArray | None, IntArray] = None, np.empty(0, dtype=np.intp)  # of these rows, those
+
+    def _lay_out(self, U: FloatArray) -> None:
+        """Put labels and weights side by side, padded to a width the kernels have a loop for."""
+        self._forget_margins()
+        width = padded_width(max(1, len(self.labels)))
+        self.U = np.zeros((U.shape[0], width))
+        self.U[:, : U.shape[1]] = U
+        self.columns: LabelArray = np.zeros((self.rows.n_instances, width), dtype=np.int8)
+        for t, y in enumerate(self.labels):
+            self.columns[:, t] = y
+
+    def candidate(self, y: LabelArray) -> Candidate:
+        """Look at a label vector: one pass over the data."""
+        u = self.rows.combine(self.spread(self.alpha, y)[:, None])[:, 0]
+        return Candidate(y, float(u @ u), u)
+
+    def active(self, t: int) -> Candidate:
+        """Look at label vector t: its weights are at hand."""
+        u = np.ascontiguousarray(self.U[:, t])
+        return Candidate(self.labels[t], float(u @ u), u)
+
+    def candidate_scores(self, candidate: Candidate) -> FloatArray:
+        """``K spread(alpha, y)`` of every instance: one pass over the data."""
+        return self.rows.scores(candidate.image[:, None])[:, 0]
+
+    def add(self, candidate: Candidate) -> None:
+        """Take a label vector into use."""
+        T = len(self.labels)
+        self.labels.append(candidate.y)
+        self.lengths.append(self.squared_lengths(candidate.y))
+        self._forget_margins()
+        if padded_width(T + 1) == self.U.shape[1]:
+            self.U[:, T], self.columns[:, T] = candidate.image, candidate.y
+        else:
+            self._lay_out(np.hstack([self.U[:, :T], candidate.image[:, None]]))
+
+    def keep(self, chosen: IntArray) -> None:
+        """Drop all label vectors but the chosen ones."""
+        self.labels, self.lengths = [self.labels[t] for t in chosen], [self.lengths[t] for t in chosen]
+        self._lay_out(self.U[:, chosen])
+
+    def relabel(self, y: LabelArray) -> None:
+        """Put y in the place of the only label vector; what did not change costs nothing.
+
+        The margins become what they would be if the weights had not moved: good enough for a working set.
+        """
+        before, self.labels[0] = self.labels[0], y
+        change = self.spread(self.alpha, y) - self.spread(self.alpha, before)
+        self.U[:, 0] += self.rows.combine(change[:, None])[:, 0]
+        self.columns[:, 0] = y
+        self.lengths[0] = self.squared_lengths(y)
+        guess = self._margins * (y * before) if self._margins.size and self.label_set.starts is None else np.empty(0)
+        self._forget_margins()
+        self._margins = guess
+
+    def _padded(self, mu: FloatArray) -> FloatArray:
+        padded = np.zeros(self.U.shape[1])
+        padded[: mu.size] = mu
+        return padded
+
+    def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
+        """Epochs over the working set in random order until the projected gradient is at most ``goal``; at least one.
+
+        The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few
+        they are all visited, and the loss is what was seen on the way.
+        """
+        losses, options = self.losses, self.options
+        few = rows.size < options.few_rows * self.alpha.size
+        if few:
+            working = rows
+        elif self._working[0] is rows:  # a step in mu moves the margins too little for another pass to pay
+            working = self._working[1]
+        else:
+            working = self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
+        curvature, padded = self.curvature(mu), self._padded(mu)
+        work = self.rows.entries_per_row * padded.size
+        most_visits = options.visits_per_pass * self.alpha.size + options.cheap_epochs / (1 + work)
+        n_epochs, violation, loss = 0, np.inf, 0.0
+        while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
+            n_epochs += 1
+            order = rng.permutation(working)
+            violation, loss = 0.0, 0.0
+            for begin_, end in slices(order.size, work):
+                native, places = self.rows.near(order[begin_:end])
+                worst, total, _ = native.descend(
+                    self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
+                    self.columns, padded, self.U, self.rows.bias, places,
+                )  # fmt: skip
+                violation, loss = max(violation, worst), loss + total
+        self._forget_margins()
+        if few:
+            return Sweep(loss, n_epochs)
+        margins = self.margins(mu)
+        self._working = rows, self._unsettled(margins, rows)
+        return Sweep(losses.total(margins, rows), n_epochs)
+
+    def _unsettled(self, margins: FloatArray, rows: IntArray) -> IntArray:
+        """Of ``rows``, those whose dual variable is free or wants to move."""
+        gradient = 1.0 - margins - self.losses.ridge * self.alpha
+        settled = np.where(gradient < 0, self.alpha <= 0, self.alpha >= self.losses.cap)
+        return rows[~settled[rows]] if rows.size < settled.size else np.flatnonzero(~settled)
+
+    def squared_norms(self) -> FloatArray:
+        """``||u_t||^2`` of every label vector."""
+        return np.asarray(np.einsum("kt,kt->t", self.U, self.U)[: len(self.labels)])
+
+    def margins(self, mu: FloatArray) -> FloatArray:
+        """``sum_t mu_t psi_t(i)' u_t`` of every row; not to be written to."""
+        if not np.array_equal(mu, self._mu_of_margins):
+            of_instances = self.rows.weighted_scores(self.U * self._padded(mu), self.columns)
+            self._margins, self._mu_of_margins = self.sum_rows(of_instances), mu.copy()
+        return self._margins
+
+    def scores(self, mu: FloatArray) -> FloatArray:
+        """``f(x_j)`` of every instance; for one label vector they are the margins, but for the sign."""
+        if mu.size == 1 and self.label_set.starts is None and np.all(self.labels[0]):
+            return self.margins(mu) * self.labels[0]
+        return self.rows.scores(self.coefficients(mu)[:, None])[:, 0]
+
+    def coefficients(self, mu: FloatArray) -> FloatArray:
+        """``w = sum_t mu_t u_t``, the intercept's weight last."""
+        return np.ascontiguousarray(self.U[:, : mu.size] @ mu)
+
+
+begin.register(LinearRows, LinearState)

@@ -1,0 +1,299 @@
+"""The restricted master: multiple label-kernel learning over the label vectors found so far, Eq. (9).
+
+    min over mu in the simplex, max over 0 <= alpha <= cap of
+        sum_i alpha_i - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum_i ridge_i alpha_i^2,     u_t = sum_i alpha_i psi_t(i)
+
+For fixed mu it is an SVM. Any feasible pair (alpha, mu) bounds the optimum on both sides:
+
+    upper = 1/2 sum_t mu_t ||u_t||^2 + sum_i loss_i(margin_i)       the primal at w_t = mu_t u_t, Eq. (13)
+    lower = sum alpha - 1/2 max_t ||u_t||^2 - 1/2 sum ridge alpha^2  the dual, mu at its worst
+
+Epochs of coordinate descent in alpha alternate with steps in mu until ``upper - lower`` is at most what is allowed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.labels.base import LabelSet
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.base import Rows
+from wellsvm.solver.mixture import UPDATES
+
+__all__ = ["Candidate", "Solution", "State", "Sweep", "begin", "fit_svm", "scale_of", "solve_master", "solve_svm"]
+
+
+class Sweep(NamedTuple):
+    """What one or more epochs saw: the losses at the time of the visits, and how many epochs there were."""
+
+    loss: float
+    n_epochs: int
+
+
+class Candidate(NamedTuple):
+    """A label vector y seen at the present alpha: ``||u||^2`` of ``u = sum_i alpha_i psi_y(i)``, and u itself in the
+    form the state keeps (weights if linear, ``K spread(alpha, y)`` if kernel). Stale once alpha moves."""
+
+    y: LabelArray
+    squared_norm: float
+    image: FloatArray
+
+
+class State(ABC):
+    """Dual variables and label vectors of one problem, and coordinate descent on them.
+
+    Attributes
+    ----------
+    alpha : array of shape (n_rows,)
+        Dual variables.
+    labels : list of label vectors
+        Those in use.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        label_set: LabelSet,
+        losses: Losses,
+        alpha: FloatArray | None = None,
+        options: Options = Options(),
+    ) -> None:
+        self.rows, self.label_set, self.losses, self.options = rows, label_set, losses, options
+        self.alpha = np.zeros_like(losses.cap) if alpha is None else np.minimum(alpha, losses.cap)
+        self.labels: list[LabelArray] = []
+        self.lengths: list[FloatArray] = []
+
+    # -------------------------------------------------------------- rows of several instances
+
+    @cached_property
+    def row_of(self) -> IntArray:
+        """The row of every instance."""
+        starts = self.label_set.starts
+        return np.arange(self.alpha.size) if starts is None else np.repeat(np.arange(self.alpha.size), np.diff(starts))
+
+    def at_instances(self, values: FloatArray) -> FloatArray:
+        """The value of its row for every instance."""
+        return values if self.label_set.starts is None else values[self.row_of]
+
+    def spread(self, values: FloatArray, y: LabelArray) -> FloatArray:
+        """Coefficients of the instances in ``sum_i values_i psi_y(i)``."""
+        return self.at_instances(values) * y
+
+    def sum_rows(self, values: FloatArray) -> FloatArray:
+        """Each row's sum over its instances."""
+        starts = self.label_set.starts
+        return values if starts is None else np.add.reduceat(values, starts[:-1])
+
+    def squared_lengths(self, y: LabelArray) -> FloatArray:
+        """An upper bound of ``||psi_y(i)||^2`` for each row i.
+
+        Exact while a row holds one labeled instance; by Cauchy-Schwarz ``||a_1 + ... + a_v||^2 <= v sum ||a_j||^2``
+        where it holds more.
+        """
+        if self.label_set.starts is None:
+            return self.rows.squared_norms  # |y_i| = 1
+        used = np.abs(y).astype(np.float64)
+        return self.sum_rows(used) * self.sum_rows(used * self.rows.squared_norms)
+
+    def curvature(self, mu: FloatArray) -> FloatArray:
+        """``sum_t mu_t ||psi_t(i)||^2 + ridge_i`` of every row; rows that keep their length have one array T times."""
+        if all(length is self.lengths[0] for length in self.lengths):
+            return self.lengths[0] + self.losses.ridge
+        return np.asarray(sum(m * length for m, length in zip(mu, self.lengths)) + self.losses.ridge)
+
+    # -------------------------------------------------------------- label vectors
+
+    @abstractmethod
+    def candidate(self, y: LabelArray) -> Candidate:
+        """Look at a label vector that is not (yet) in use."""
+
+    @abstractmethod
+    def active(self, t: int) -> Candidate:
+        """Look at label vector t of those in use."""
+
+    @abstractmethod
+    def candidate_scores(self, candidate: Candidate) -> FloatArray:
+        """``K spread(alpha, y)`` of every instance."""
+
+    @abstractmethod
+    def add(self, candidate: Candidate) -> None:
+        """Take a label vector into use."""
+
+    @abstractmethod
+    def keep(self, chosen: IntArray) -> None:
+        """Drop all label vectors but the chosen ones."""
+
+    @abstractmethod
+    def relabel(self, y: LabelArray) -> None:
+        """Put y in the place of the only label vector; what did not change costs nothing."""
+
+    # -------------------------------------------------------------- the SVM for given mu
+
+    @abstractmethod
+    def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
+        """Raise the dual for fixed ``mu`` by at least one epoch over ``rows``, until the projected gradient is at most
+        ``goal`` or it is time to look at ``mu`` again."""
+
+    @abstractmethod
+    def squared_norms(self) -> FloatArray:
+        """``||u_t||^2`` of every label vector."""
+
+    @abstractmethod
+    def margins(self, mu: FloatArray) -> FloatArray:
+        """``sum_t mu_t psi_t(i)' u_t`` of every row; not to be written to."""
+
+    @abstractmethod
+    def scores(self, mu: FloatArray) -> FloatArray:
+        """``f(x_j) = sum_t mu_t u_t' phi(x_j)`` of every instance."""
+
+    @abstractmethod
+    def coefficients(self, mu: FloatArray) -> FloatArray:
+        """f in the form that the rows keep: weights of the features, or coefficients of the instances."""
+
+
+@singledispatch
+def begin(
+    rows: Rows,
+    label_set: LabelSet,
+    losses: Losses,
+    alpha: FloatArray | None = None,
+    options: Options = Options(),
+) -> State:
+    """The state that fits the rows, at ``alpha`` (zeros if None) and without label vectors."""
+    raise TypeError(f"no solver is registered for {type(rows).__name__}")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved master: an SVM if there is one label vector.
+
+    Attributes
+    ----------
+    state : State
+        Dual variables and label vectors. A search that goes on from here takes it along.
+    mu : array of shape (T,)
+        Weights of the label vectors.
+    upper, lower : float
+        Certified bounds of the optimum.
+    squared_norms : array of shape (T,)
+        ``||u_t||^2``.
+    n_epochs : int
+        Epochs it took.
+    """
+
+    state: State
+    mu: FloatArray
+    upper: float
+    lower: float
+    squared_norms: FloatArray
+    n_epochs: int
+
+    @property
+    def gap(self) -> float:
+        """Upper minus lower bound."""
+        return self.upper - self.lower
+
+    @property
+    def y(self) -> LabelArray:
+        """The first label vector; of an SVM, its labels."""
+        return self.state.labels[0]
+
+    @property
+    def alpha(self) -> FloatArray:
+        """Dual variables."""
+        return self.state.alpha
+
+    def scores(self) -> FloatArray:
+        """``f(x_j)`` of every instance."""
+        return self.state.scores(self.mu)
+
+    def coefficients(self) -> FloatArray:
+        """f in the form that the rows keep."""
+        return self.state.coefficients(self.mu)
+
+
+def scale_of(objective: float, options: Options) -> float:
+    """What tolerances are multiples of, at this objective (see `Options.stopping`).
+
+    With the squared hinge loss the paper's nu-SVM has the dual variables ``alpha / sum alpha`` and ``sum alpha = 2
+    objective``: a difference of norms becomes ``4 objective^2`` times smaller there.
+    """
+    if options.stopping == "relative":
+        return abs(objective)
+    return 1.0 if options.stopping == "absolute" else 4.0 * objective**2
+
+
+def solve_master(
+    state: State, mu: FloatArray, rows: IntArray, rng: np.random.Generator, tol: float, max_rounds: int = 2000
+) -> Solution:
+    """Solve the restricted master from the present alpha and ``mu`` to a gap of ``tol`` (times its scale).
+
+    Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count. A round is
+    a sweep over the rows and, if alpha is about right for the present mu, a step in mu; ``max_rounds`` bounds them.
+    """
+    losses, options = state.losses, state.options
+    mixture = UPDATES[options.weight_update](mu, options)
+    n_epochs, goal = 0, options.first_goal
+    for n_rounds in count(1):
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+            sweep = state.descend(mixture.mu, rows, rng, goal)
+            squared_norms = state.squared_norms()
+            linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
+        n_epochs += sweep.n_epochs
+        if not np.isfinite(linear + half):
+            raise ValueError(
+                "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
+                "another kernel, gamma or coef0"
+            )
+        mixture.add_cut(linear, squared_norms)
+        # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
+        upper = half + sweep.loss
+        if upper - mixture.lower <= tol * scale_of(upper, options) or n_rounds >= max_rounds:
+            upper = half + losses.total(state.margins(mixture.mu), rows)
+            if upper - mixture.lower <= tol * scale_of(upper, options) or n_rounds >= max_rounds:
+                return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
+        svm_gap = upper - (linear - half)
+        if mu.size > 1 and svm_gap <= options.weights_lead * (upper - mixture.lower):
+            mixture.step(upper, options.weights_goal * tol * scale_of(upper, options))
+        else:
+            goal *= options.goal_factor
+    raise AssertionError("unreachable")
+
+
+def solve_svm(
+    state: State, y: LabelArray, rng: np.random.Generator, tol: float, rows: IntArray | None = None
+) -> Solution:
+    """Train the SVM on the labels ``y`` and on ``rows``, all that have a price if None.
+
+    The state goes on from its dual variables. One that has solved an SVM before is taken over: that SVM is gone.
+    """
+    if state.labels:
+        state.relabel(y)
+    else:
+        state.add(state.candidate(y))
+    rows = np.flatnonzero(state.losses.cap > 0) if rows is None else rows
+    return solve_master(state, np.ones(1), rows, rng, tol)
+
+
+def fit_svm(
+    rows: Rows,
+    label_set: LabelSet,
+    losses: Losses,
+    y: LabelArray,
+    *,
+    tol: float,
+    rng: np.random.Generator,
+    alpha: FloatArray | None = None,
+    chosen: IntArray | None = None,
+    options: Options = Options(),
+) -> Solution:
+    """Train the SVM on the labels ``y`` from the dual variables ``alpha``, on the ``chosen`` rows (all if None)."""
+    return solve_svm(begin(rows, label_set, losses, alpha, options), y, rng, tol, chosen)

@@ -1,0 +1,66 @@
+"""Work in short pieces: threads that share the data, and that stop when the user presses Ctrl-C.
+
+A native call must not last: Python handles an interrupt between two calls. `slices` cuts the work, and looks at the
+flag that `run` gives to every thread. (joblib's thread pool leaves its workers running after an interrupt.)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from joblib import effective_n_jobs
+
+__all__ = ["WORK_PER_CALL", "run", "slices"]
+
+# A native call may last about this many multiply-adds (well under 100 ms), so that Ctrl-C, callbacks and time limits
+# can act between two calls.
+WORK_PER_CALL = 20_000_000
+
+Value = TypeVar("Value")
+
+
+class CancelFlag:
+    """A wish to stop, shared by threads: those that `watch` it end at their next slice once it is set."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    def watch(self) -> None:
+        """Make the calling thread stop when this flag is set."""
+        _thread.flag = self
+
+    def cancel(self) -> None:
+        """Set the flag."""
+        self.cancelled = True
+
+
+_thread = threading.local()
+
+
+def slices(n: int, work_per_row: float) -> Iterator[tuple[int, int]]:
+    """Cut ``n`` rows into pieces that each keep a native call short."""
+    flag = getattr(_thread, "flag", None)
+    step = max(1, int(WORK_PER_CALL / max(work_per_row, 1.0)))
+    for begin in range(0, n, step):
+        if flag is not None and flag.cancelled:
+            raise KeyboardInterrupt
+        yield begin, min(begin + step, n)
+
+
+def run(tasks: Sequence[Callable[[], Value]], n_jobs: int | None = None) -> list[Value]:
+    """Results of the tasks, in their order; ``n_jobs`` as in scikit-learn. An interrupt waits for the threads."""
+    n_threads = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_threads <= 1:
+        return [task() for task in tasks]
+    flag = CancelFlag()
+    with ThreadPoolExecutor(n_threads, initializer=flag.watch) as pool:
+        futures = [pool.submit(task) for task in tasks]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            flag.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
