@@ -66,6 +66,10 @@ class Options:
     """A linearisation must gain more than this, relatively: less is rounding, and rounding could go round in circles."""
     search_rounds: int = 10
     """Rounds of relabelling: measured, four suffice where the labels settle at all."""
+    search_prices: tuple[float, ...] = ()
+    """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
+    rounds_per_price: int = 3
+    """Rounds of relabelling at each of them: the next price moves more labels than a fourth round would."""
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only."""
     unsettled_labels: float = 0.1

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -261,6 +262,12 @@ class KernelModel(BaseEstimator):
         """A pickle holds what predicts: nothing of the size of the training set."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in self._of_training_rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A model of an earlier release lacks the parameters that came later: they get their defaults."""
+        parameters = signature(type(self).__init__).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        super().__setstate__({**defaults, **state})
 
     def _progress(self, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Silent:
         """Begin to tell callbacks of the fit: of ``parts`` problems, or of one of at most ``max_iter`` label vectors."""

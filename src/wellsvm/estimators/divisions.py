@@ -139,7 +139,7 @@ class Divider:
             return None
         rows = self.rows if n == self.rows.n_instances else self.rows.part(members)
         labels, losses = ClusterLabels.of_share(n, self.balance), Losses.of(self.loss, np.full(n, self.C))
-        task = Task(rows, labels, losses, self._open, title=f"{n} rows in two")
+        task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two")
         rng = np.random.default_rng([self.seed, number])
         with self.progress.part(number, task.title, max_iter=self.options.max_iter) as part:
             fit = recipe.fit(task, self.options, rng, part.label_vector)

@@ -199,7 +199,7 @@ class MultiInstanceSVC(BagClassifier):
         def fit_class(k: int) -> Fit:
             labels = KeyInstances(bags.offsets, codes == k, self.n_key_instances)
             title = f"class {self.classes_.tolist()[k]!r} against the rest" if len(wanted) > 1 else ""
-            task = Task(rows, labels, self._losses(labels.positive_rows), self._open, title)
+            task = Task(rows, labels, self._losses(labels.positive_rows), self._open, labels.positive_rows, title)
             with progress.part(k, title, max_iter=self.max_iter) as part:
                 return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
 

@@ -457,7 +457,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         progress = self._progress(X, y, parts=len(label_sets), max_iter=options.max_iter)
 
         def fit_problem(k):
-            task = Task(rows, label_sets[k], losses, KnownLabels(inits[k], warm=warm[k]), titles[k])
+            task = Task(rows, label_sets[k], losses, KnownLabels(inits[k], warm=warm[k]), ~partial.labeled, titles[k])
             with progress.part(k, titles[k] or "fit", max_iter=options.max_iter) as part:
                 return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
 

@@ -241,7 +241,7 @@ max_iter, random_state, n_jobs, verbose, cache_size, min_decrease, stopping, wei
 
         def fit_problem(i: int, k: int) -> Fit:
             opening = KnownLabels(inits[k], before=fits[k])
-            task = Task(rows, label_sets[k], Losses.of(loss, prices[i]), opening, titles[k])
+            task = Task(rows, label_sets[k], Losses.of(loss, prices[i]), opening, ~partial.labeled, titles[k])
             with progress.part(i * n + k, titles[k] or "fit", max_iter=accuracies[i].max_iter) as part:
                 return recipe.fit(task, accuracies[i], rngs[k], part.label_vector)
 

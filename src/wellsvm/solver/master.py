@@ -137,6 +137,10 @@ class State(ABC):
 
     # -------------------------------------------------------------- the SVM for given mu
 
+    def reprice(self, losses: Losses) -> None:
+        """Go on with other losses, of which no box is smaller: the dual variables stay feasible."""
+        self.losses = losses
+
     @abstractmethod
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
         """Raise the dual for fixed ``mu`` by at least one epoch over ``rows``, until the projected gradient is at most
