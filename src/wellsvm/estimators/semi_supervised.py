@@ -83,6 +83,7 @@ class KnownLabels:
     def _first_guess(self, task: Task, options: Options, rng: np.random.Generator) -> Guess:
         if self.before is not None:
             return Guess(self.before.scores(), self.before.alpha)
+        assert isinstance(task.labels, BalancedLabels)
         known = task.labels.y_known
         svm = fit_svm(
             task.rows, task.labels, task.losses, known, tol=options.tol, rng=rng, chosen=np.flatnonzero(known),
