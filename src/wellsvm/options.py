@@ -83,6 +83,11 @@ class Options:
     unsettled_labels: float = 0.1
     """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
 
+    # ------------------------------------------------------------------ what labels alone say
+
+    folds: int = 10
+    """Most folds of labeled rows: more cost more and leave the same out-of-fold values."""
+
     # ------------------------------------------------------------------ starts
 
     alignment_draws: int = 20
