@@ -230,7 +230,7 @@ def make_rows(
     n_jobs: int | None = None,
 ) -> LinearRows | GramRows:
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
-    bias = Options.bias if fit_intercept else 0.0
+    bias = Options.bias if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
         return LinearRows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, cache_size, pairs)
