@@ -1,4 +1,4 @@
-"""Shared checks: what every label set and every geometry must satisfy, small random problems, and their true optima.
+"""Shared checks: what every label set and every form of rows must satisfy, small random problems, their true optima.
 
 The truth comes from outside the library: all of B enumerated, dense matrices, and a generic convex solver.
 """
@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import cvxpy as cp
 import numpy as np
 
-from wellsvm.engine.svm import fit_svm
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.base import Losses
 from wellsvm.labels import BalancedLabels, LabelSet
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows import GramRows, LinearRows, Rows
+from wellsvm.solver import State, begin, fit_svm
 
 # ------------------------------------------------------------------ label sets
 
@@ -28,7 +29,7 @@ class KeyInstances(LabelSet):
     """
 
     def __init__(self, sizes: list[int], v: int = 1) -> None:
-        super().__init__(sum(sizes), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        self.n_instances, self.starts = sum(sizes), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.sizes, self.v = sizes, v
 
     def linear_oracle(self, scores: np.ndarray) -> np.ndarray:
@@ -86,50 +87,74 @@ def check_label_set(label_set: LabelSet, rng: np.random.Generator, n_scores: int
         broken[int(rng.integers(n))] = 2
         assert not label_set.contains(broken)
 
+    # What the solver makes of the rows of the set.
+    K = random_kernel(rng, n)
+    state = begin(GramRows(K), label_set, Losses.of("squared_hinge", np.ones(n_rows)), rng.random(n_rows))
     for y in drawn[:5]:
-        alpha, scores = rng.random(n_rows), rng.standard_normal(n)
-        spread, gathered = label_set.spread(alpha, y), label_set.gather(scores, y)
-        assert spread.shape == (n,)
-        assert gathered.shape == (n_rows,)
-        np.testing.assert_allclose(scores @ spread, alpha @ gathered, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(label_set.sum_rows(spread), _owner(label_set) @ spread, rtol=1e-12, atol=1e-12)
-        chosen = np.flatnonzero(rng.random(n_rows) < 0.5)
-        inside = np.concatenate([np.flatnonzero(label_set.row_of == i) for i in chosen] or [chosen])
-        np.testing.assert_array_equal(label_set.instances_of(chosen), inside)
-        # The gradient of 1/2 ||sum_i alpha_i psi_y(i)||^2 over y, by a dense Jacobian; and the rows' lengths.
-        K = random_kernel(rng, n)
-        A = np.diag(alpha[label_set.row_of])
-        np.testing.assert_allclose(label_set.linearize(alpha, K @ spread), A @ K @ A @ y, rtol=1e-10, atol=1e-12)
-        (psi,) = _signed_rows(label_set, [y])
-        bound = label_set.squared_lengths(np.diag(K).copy(), y)
-        assert np.all(bound >= np.diag(psi @ K @ psi.T) - 1e-10), "no upper bound of the rows' squared lengths"
+        _check_rows_of_instances(state, y, K, rng)
+
+
+def _check_rows_of_instances(state: State, y: np.ndarray, K: np.ndarray, rng: np.random.Generator) -> None:
+    """Sums over the instances of a row, and the slope of the next label vector, by dense formulas."""
+    label_set, alpha = state.label_set, state.alpha
+    n, n_rows, owner = label_set.n_instances, label_set.n_rows, _owner(label_set)
+    scores = rng.standard_normal(n)
+    coef = state.spread(alpha, y)
+    np.testing.assert_allclose(coef, (alpha @ owner) * y, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(state.row_of, row_of(label_set))
+    np.testing.assert_allclose(state.sum_rows(coef), owner @ coef, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(scores @ coef, alpha @ state.sum_rows(scores * y), rtol=1e-12, atol=1e-12)
+    chosen = np.flatnonzero(rng.random(n_rows) < 0.5)
+    inside = np.concatenate([np.flatnonzero(row_of(label_set) == i) for i in chosen] or [chosen])
+    np.testing.assert_array_equal(state._instances_of(chosen), inside)
+    # The gradient of 1/2 ||sum_i alpha_i psi_y(i)||^2 over y, by a dense Jacobian; and the rows' lengths.
+    A = np.diag(alpha @ owner)
+    slope = state.at_instances(alpha) * state.candidate_scores(state.candidate(y))
+    np.testing.assert_allclose(slope, A @ K @ A @ y, rtol=1e-10, atol=1e-12)
+    (psi,) = signed_rows(label_set, [y])
+    exact = np.diag(psi @ K @ psi.T)
+    assert np.all(state.squared_lengths(y) >= exact - 1e-10), "no upper bound of the rows' squared lengths"
+    single = np.abs(y) @ owner.T == 1
+    np.testing.assert_allclose(state.squared_lengths(y)[single], exact[single], rtol=1e-10)
+
+
+def row_of(label_set: LabelSet) -> np.ndarray:
+    """The row of every instance."""
+    sizes = np.ones(label_set.n_rows, dtype=int) if label_set.starts is None else np.diff(label_set.starts)
+    return np.repeat(np.arange(label_set.n_rows), sizes)
+
+
+def spread(label_set: LabelSet, alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Coefficients of the instances in ``sum_i alpha_i psi_y(i)``."""
+    return alpha[row_of(label_set)] * y
 
 
 def _owner(label_set: LabelSet) -> np.ndarray:
     """Which instances (columns) belong to which rows."""
-    return np.arange(label_set.n_rows)[:, None] == label_set.row_of[None, :]
+    return np.arange(label_set.n_rows)[:, None] == row_of(label_set)[None, :]
 
 
-def _signed_rows(label_set: LabelSet, labels: list[np.ndarray]) -> list[np.ndarray]:
+def signed_rows(label_set: LabelSet, labels: list[np.ndarray]) -> list[np.ndarray]:
     """psi_t as matrices of shape (n_rows, n_instances): row i of psi_t says which instances make psi_t(i)."""
     owner = _owner(label_set)
     return [owner * y[None, :].astype(float) for y in labels]
 
 
-# ------------------------------------------------------------------ geometries
+# ------------------------------------------------------------------ rows
 
 
-def check_geometry(
-    geometry: Any,
+def check_rows(
+    rows: Rows,
     label_set: LabelSet,
     losses: Losses,
     K: np.ndarray,
     rng: np.random.Generator,
     rtol: float = 1e-9,
+    options: Options | None = None,
 ) -> None:
-    """Everything a `Descent` keeps equals its dense formula under the kernel ``K`` (bias included)."""
+    """Everything a `State` on these rows keeps equals its dense formula under the kernel ``K`` (bias included)."""
     start = np.minimum(rng.random(label_set.n_rows), losses.cap)
-    descent = geometry.descent(label_set, losses, start)
+    state = begin(rows, label_set, losses, start, options or Options())
     labels = _distinct_members(label_set, rng, 6)
 
     def close(actual: Any, wanted: Any, what: str) -> None:
@@ -137,57 +162,73 @@ def check_geometry(
         np.testing.assert_allclose(actual, wanted, rtol=rtol, atol=rtol * scale, err_msg=what)
 
     def check_state(mu: np.ndarray) -> None:
-        alpha = descent.alpha
+        alpha = state.alpha
         assert np.all((alpha >= 0) & (alpha <= losses.cap)), "alpha left its box"
-        spreads = [label_set.spread(alpha, y) for y in descent.labels]
+        spreads = [spread(label_set, alpha, y) for y in state.labels]
         norms = np.array([c @ K @ c for c in spreads])
         scores = sum(m * (K @ c) for m, c in zip(mu, spreads))
-        margins = sum(m * psi @ (K @ c) for m, psi, c in zip(mu, _signed_rows(label_set, descent.labels), spreads))
-        close(descent.squared_norms(), norms, "squared_norms")
-        close(descent.scores(mu), scores, "scores")
-        close(descent.margins(mu), margins, "margins")
+        margins = sum(m * psi @ (K @ c) for m, psi, c in zip(mu, signed_rows(label_set, state.labels), spreads))
+        close(state.squared_norms(), norms, "squared_norms")
+        close(state.scores(mu), scores, "scores")
+        close(state.margins(mu), margins, "margins")
+        close(rows.scores(state.coefficients(mu)[:, None])[:, 0], scores, "coefficients")
         for t, c in enumerate(spreads):
-            seen = descent.active(t)
-            assert seen.y is descent.labels[t]
+            seen = state.active(t)
+            assert seen.y is state.labels[t]
             close(seen.squared_norm, norms[t], "active: squared_norm")
-            close(descent.candidate_scores(seen), K @ c, "active: scores")
+            close(state.candidate_scores(seen), K @ c, "active: scores")
         y = label_set.initial(rng)
-        c, seen = label_set.spread(alpha, y), descent.candidate(y)
+        c, seen = spread(label_set, alpha, y), state.candidate(y)
         close(seen.squared_norm, c @ K @ c, "candidate: squared_norm")
-        close(descent.candidate_scores(seen), K @ c, "candidate: scores")
+        close(state.candidate_scores(seen), K @ c, "candidate: scores")
 
-    rows = np.arange(label_set.n_rows)
+    every = np.arange(label_set.n_rows)
     for y in labels:
-        descent.add(descent.candidate(y))
-        mu = rng.dirichlet(np.ones(len(descent.labels)))
+        state.add(state.candidate(y))
+        mu = rng.dirichlet(np.ones(len(state.labels)))
         check_state(mu)
-        before = dual_value(K, label_set, losses, descent.alpha, descent.labels, mu)
-        descent.descend(mu, rows, rng, 1e-3)
+        before = dual_value(K, label_set, losses, state.alpha, state.labels, mu)
+        state.descend(mu, every, rng, 1e-3)
         check_state(mu)
-        after = dual_value(K, label_set, losses, descent.alpha, descent.labels, mu)
+        after = dual_value(K, label_set, losses, state.alpha, state.labels, mu)
         assert after >= before - 1e-10 * (1 + abs(before)), "an epoch lowered the dual"
 
-    some = rows[::2]
-    others, kept = np.setdiff1d(rows, some), descent.alpha.copy()
-    descent.descend(mu, some, rng, 1e-3)
-    np.testing.assert_array_equal(descent.alpha[others], kept[others], err_msg="a row outside `rows` moved")
+    some = every[::2]
+    others, kept = np.setdiff1d(every, some), state.alpha.copy()
+    state.descend(mu, some, rng, 1e-3)
+    np.testing.assert_array_equal(state.alpha[others], kept[others], err_msg="a row outside of those given moved")
 
-    chosen = np.arange(len(descent.labels))[1::2]
-    wanted = [descent.labels[t] for t in chosen]
-    descent.keep(chosen)
-    assert len(descent.labels) == len(wanted)
-    assert all(np.array_equal(y, z) for y, z in zip(descent.labels, wanted))
+    chosen = np.arange(len(state.labels))[1::2]
+    wanted = [state.labels[t] for t in chosen]
+    state.keep(chosen)
+    assert len(state.labels) == len(wanted)
+    assert all(np.array_equal(y, z) for y, z in zip(state.labels, wanted))
     mu = rng.dirichlet(np.ones(chosen.size))
     check_state(mu)
 
     for _ in range(2000):
-        sweep = descent.descend(mu, rows, rng, 1e-10)
-        if sweep.violation <= 1e-10:
+        state.descend(mu, every, rng, 1e-10)
+        if projected_gradient(state, mu) <= 1e-10:
             break
     check_state(mu)
-    primal = 0.5 * mu @ descent.squared_norms() + losses.total(descent.margins(mu), rows)
-    dual = dual_value(K, label_set, losses, descent.alpha, descent.labels, mu)
+    primal = 0.5 * mu @ state.squared_norms() + losses.total(state.margins(mu), every)
+    dual = dual_value(K, label_set, losses, state.alpha, state.labels, mu)
     assert abs(primal - dual) <= 1e-6 * (1 + abs(primal)), "descent does not end at the SVM's optimum"
+
+    state.keep(np.arange(1))
+    for y in labels[-2:]:
+        state.relabel(y)
+        assert len(state.labels) == 1
+        np.testing.assert_array_equal(state.labels[0], y)
+        check_state(np.ones(1))
+
+
+def projected_gradient(state: State, mu: np.ndarray) -> float:
+    """The largest entry of the dual's gradient that does not point out of the box; 0 at the SVM's optimum."""
+    alpha, cap = state.alpha, state.losses.cap
+    gradient = 1.0 - state.margins(mu) - state.losses.ridge * alpha
+    blocked = ((alpha <= 0) & (gradient < 0)) | ((alpha >= cap) & (gradient > 0))
+    return float(np.max(np.abs(gradient[~blocked]), initial=0.0))
 
 
 def _distinct_members(label_set: LabelSet, rng: np.random.Generator, count: int) -> list[np.ndarray]:
@@ -204,7 +245,7 @@ def dual_value(
     mu: np.ndarray,
 ) -> float:
     """``sum alpha - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum ridge alpha^2``, densely."""
-    spreads = [label_set.spread(alpha, y) for y in labels]
+    spreads = [spread(label_set, alpha, y) for y in labels]
     quadratic = sum(m * (c @ K @ c) for m, c in zip(mu, spreads))
     return float(alpha.sum() - 0.5 * quadratic - 0.5 * (losses.ridge * alpha) @ alpha)
 
@@ -215,7 +256,7 @@ def dual_value(
 class Problem(NamedTuple):
     """A semi-supervised problem small enough to enumerate B."""
 
-    geometry: Any
+    rows: Any
     label_set: BalancedLabels
     losses: Losses
     K: np.ndarray  # dense kernel matrix, bias included
@@ -255,16 +296,16 @@ def random_problem(rng: np.random.Generator, kind: str, loss: str, n_range: tupl
     X = rng.standard_normal((n, d)) + y_true[:, None] * rng.uniform(0.0, 1.0) * rng.standard_normal(d)
     bias = float(rng.integers(2))
     if kind == "linear":
-        geometry, K = LinearGeometry(X, bias), X @ X.T
+        rows, K = LinearRows(X, bias), X @ X.T
     else:
         squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
         K = np.exp(-squared * rng.choice([0.25, 1.0, 4.0]) / squared.mean())
-        geometry = GramGeometry(K, bias)
+        rows = GramRows(K, bias)
     known = np.where(np.arange(n) < n_known, y_true, 0)
     label_set = BalancedLabels(known, *random_balance(rng, n - n_known))
     prices = rng.choice([0.3, 1.0, 10.0]), rng.choice([0.03, 0.3, 1.0])
     C = np.where(known != 0, prices[0], prices[1])
-    return Problem(geometry, label_set, Losses.of(loss, C), K + bias**2)
+    return Problem(rows, label_set, Losses.of(loss, C), K + bias**2)
 
 
 # ------------------------------------------------------------------ true optima
@@ -288,7 +329,7 @@ def generic_master(K: np.ndarray, label_set: LabelSet, losses: Losses, labels: l
     Both are evaluated by dense formulas and must agree: the value is certified, whatever the solver says of it.
     """
     factor = _factor(K)
-    owner = (label_set.row_of[:, None] == np.arange(label_set.n_rows)[None, :]).astype(float)
+    owner = _owner(label_set).T.astype(float)
     Y = np.stack(labels, axis=1).astype(float)
     T = Y.shape[1]
     alpha, rho = cp.Variable(label_set.n_rows, nonneg=True), cp.Variable(nonneg=True)
@@ -327,10 +368,7 @@ def relaxation_optimum(problem: Problem) -> float:
 def mixed_integer_optimum(problem: Problem, tol: float = 1e-7) -> tuple[float, np.ndarray]:
     """Eq. (3): the best labelling in B and its SVM's objective, by trying every one."""
     rng = np.random.default_rng(0)
-    tried = [
-        (fit_svm(problem.geometry, problem.label_set, problem.losses, y, tol=tol, rng=rng).objective, k, y)
-        for k, y in enumerate(problem.labels())
-    ]
+    tried = [(fit_svm(*problem[:3], y, tol=tol, rng=rng).upper, k, y) for k, y in enumerate(problem.labels())]
     objective, _, y = min(tried)
     return objective, y
 

@@ -7,8 +7,7 @@ import pytest
 
 from checks import KeyInstances, check_label_set, enumerate_labels
 from wellsvm.labels import BalancedLabels
-from wellsvm.labels.balanced import positive_bounds
-from wellsvm.labels.base import largest
+from wellsvm.labels.balanced import largest, positive_bounds
 
 
 @pytest.mark.parametrize(

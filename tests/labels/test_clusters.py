@@ -40,11 +40,17 @@ def test_y_and_its_negative_have_one_canonical_sign():
     like = labels.initial(rng)
     for _ in range(20):
         y = labels.linear_oracle(rng.standard_normal(9))
-        for reference in (None, like):
-            np.testing.assert_array_equal(labels.toward(y, reference), labels.toward(-y, reference))
-        assert labels.toward(y)[0] == 1
-        assert int(labels.toward(y, like).astype(int) @ like) > 0
+        np.testing.assert_array_equal(labels.oriented(y, like), labels.oriented(-y, like))
+        assert int(labels.oriented(y, like).astype(int) @ like) > 0
         assert labels.initial(rng)[0] == 1
+    assert labels.symmetric
+
+
+def test_of_two_names_that_agree_equally_the_one_with_a_positive_first_row_is_taken():
+    labels = ClusterLabels(4, 0)
+    y, like = np.array([1, -1, 1, -1], np.int8), np.array([1, 1, -1, -1], np.int8)
+    np.testing.assert_array_equal(labels.oriented(y, like), y)
+    np.testing.assert_array_equal(labels.oriented(-y, like), y)
 
 
 @pytest.mark.parametrize("n, beta", [(5, 0), (5, 0.9), (4, -1), (7, -0.5)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checks import check_geometry, check_label_set, enumerate_labels, random_kernel
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.base import Losses
+from checks import check_label_set, check_rows, enumerate_labels, random_kernel
 from wellsvm.labels import KeyInstances
+from wellsvm.losses import Losses
+from wellsvm.rows import GramRows, LinearRows
 
 
 def make(sizes: list[int], positive: list[int], v: int = 1) -> KeyInstances:
@@ -33,13 +33,13 @@ def test_the_oracle_is_exact_on_every_kind_of_bag(name):
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("kind", ["linear", "gram"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_both_geometries_keep_their_promises_on_bags(name, kind, loss):
+def test_both_forms_of_rows_keep_their_promises_on_bags(name, kind, loss):
     rng = np.random.default_rng(1)
     label_set = make(*SETS[name])
     X = rng.standard_normal((label_set.n_instances, 3))
     K = X @ X.T if kind == "linear" else random_kernel(rng, label_set.n_instances)
-    geometry = LinearGeometry(X, 1.0) if kind == "linear" else GramGeometry(K, 1.0)
-    check_geometry(geometry, label_set, Losses.of(loss, np.full(label_set.n_rows, 0.7)), K + 1.0, rng)
+    rows = LinearRows(X, 1.0) if kind == "linear" else GramRows(K, 1.0)
+    check_rows(rows, label_set, Losses.of(loss, np.full(label_set.n_rows, 0.7)), K + 1.0, rng)
 
 
 def test_a_positive_bag_is_a_row_and_so_is_every_negative_instance():

@@ -97,7 +97,7 @@ def warnings_as_lines() -> Iterator[list[str]]:
 
 
 class _Drawn(logging.Handler):
-    """Draws the records of the engine's log (see `wellsvm.engine.report.History`), one line for each problem."""
+    """Draws the records of the engine's log (see `wellsvm.engine.report.show`), one line for each problem."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()

@@ -19,7 +19,7 @@ from sklearn.datasets import load_svmlight_file
 
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.datasets import load as load_archive
-from wellsvm.geometry.kernels import _available_memory
+from wellsvm.rows.kernels import available_memory
 
 __all__ = ["Format", "Layout", "Table", "polars", "read"]
 
@@ -158,7 +158,7 @@ def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
         raise ValueError(f"{path} has a feature of index 0, but features are counted from 1; pass --zero-based if not")
     shift = 0 if zero_based else 1
     n_features = int(X.indices.max()) + 1 - shift if X.nnz else 0
-    free = _available_memory()
+    free = available_memory()
     if free is not None and BYTES_PER_FEATURE * n_features > free:
         raise ValueError(f"{path} has a feature of index {n_features - 1 + shift}: too many to hold in memory")
     width = n_features if layout.n_features is None else max(n_features, layout.n_features)

@@ -27,9 +27,9 @@ from wellsvm import SemiSupervisedSVC
 from wellsvm._files import replacing
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.cli._console import check_output
-from wellsvm.geometry.kernels import resolve_gamma
 from wellsvm.model_selection import hide_labels
 from wellsvm.native import backend_name
+from wellsvm.rows.kernels import resolve_gamma
 
 __all__ = ["Trial", "demo", "run_trials"]
 
