@@ -54,7 +54,7 @@ AS_IN_PAPER = {
     "refine": False,
     "oracle": "first",
     "weight_update": "closed_form",
-    "tol": 1e-6,
+    "tol": 1e-8,
     "min_violation": 1e-3,
     "min_decrease": 1e-3,
     "stopping": "paper",
