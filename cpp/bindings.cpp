@@ -247,19 +247,20 @@ template <class View> static void bind_rows(nb::module_ &m, const char *name) {
              nb::arg("Z").noconvert())
         .def("combine", &R::combine, nb::arg("coef").noconvert(), nb::arg("bias"), nb::arg("begin"), nb::arg("end"),
              nb::arg("U").noconvert())
-        .def("descend", &R::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
-             nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
-             nb::arg("mu").noconvert(), nb::arg("U").noconvert(), nb::arg("bias"), nb::arg("order").noconvert());
+        .def("descend", &R::descend, nb::arg("starts").noconvert().none(), nb::arg("cap").noconvert(),
+             nb::arg("ridge").noconvert(), nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(),
+             nb::arg("labels").noconvert(), nb::arg("mu").noconvert(), nb::arg("U").noconvert(), nb::arg("bias"),
+             nb::arg("order").noconvert());
 }
 
 template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
     using G = Gram<Real>;
     nb::class_<G>(m, name)
         .def("combine", &G::combine, nb::arg("rows").noconvert(), nb::arg("coef").noconvert(), nb::arg("Z").noconvert())
-        .def("descend", &G::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
-             nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("pattern_of").noconvert(),
-             nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(), nb::arg("signed_scores").noconvert(),
-             nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
+        .def("descend", &G::descend, nb::arg("starts").noconvert().none(), nb::arg("cap").noconvert(),
+             nb::arg("ridge").noconvert(), nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(),
+             nb::arg("pattern_of").noconvert(), nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(),
+             nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
 }
 
