@@ -20,12 +20,13 @@ CHANGED = "was changed after it was checked"
 
 def calls_on(rows, n_rows, n_features, width):
     """Everything the kernels do with the columns of a matrix."""
-    U, Z, ones = np.zeros((n_features + 1, width)), np.ones((n_rows, width)), np.ones(n_rows)
+    U, Z, coef = np.zeros((n_features + 1, width)), np.empty((n_rows, width)), np.ones((n_rows, width))
+    ones = np.ones(n_rows)
     dual = None, ones, ones, ones, np.ones(n_rows)
     labels, mu, order = np.ones((n_rows, width), np.int8), np.ones(width), np.arange(n_rows)
     return (
         lambda: rows.scores(U, 1.0, 0, n_rows, Z),
-        lambda: rows.combine(Z, 1.0, 0, n_rows, U),
+        lambda: rows.combine(coef, 1.0, 0, n_rows, U),
         lambda: rows.descend(*dual, labels, mu, U, 1.0, order),
     )
 
