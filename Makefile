@@ -3,6 +3,7 @@
 #   make demo     install wellsvm and show what it does
 #   make test     lint, type check and run the tests
 #   make lint     lint and type check only
+#   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make bench    run the accuracy benchmarks (hours; WELLSVM_DATA names the data folder; a stopped run goes on)
 #   make clean    remove everything that make created
@@ -18,7 +19,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test lint sanitize docs bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -42,10 +43,33 @@ demo: $(VENV)/.installed-cli,plot
 lint: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/clang-format --dry-run -Werror cpp/*.hpp cpp/*.cpp
 	@$(BIN)/mypy
 
 test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+# The compiled module once more, with sanitizers, in an environment of its own. Python itself has none, so their library
+# is loaded ahead of it, and the C++ library with it, or exceptions could not be followed.
+SANITIZED := build/sanitize
+PRELOAD    = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+$(SANITIZED)/.installed: $(SOURCES)
+	@mkdir -p $(SANITIZED)
+	@echo 'int main() { return 0; }' | \
+	    $(CXX) -fsanitize=address,undefined -x c++ - -o $(SANITIZED)/probe 2>/dev/null && test -f $(firstword $(PRELOAD)) || \
+	    { echo "make sanitize: $(CXX) has no sanitizers, or no libasan.so; nothing was tested. Install GCC with its" \
+	      "libasan and libubsan, or name another compiler: make sanitize CXX=g++-13" >&2; exit 1; }
+	@test -x $(SANITIZED)/venv/bin/python || $(PYTHON) -m venv $(SANITIZED)/venv
+	@echo "Installing wellsvm with sanitizers into $(SANITIZED) (a few minutes)"
+	@CXX=$(CXX) WELLSVM_REQUIRE_NATIVE=1 $(SANITIZED)/venv/bin/python -m pip install --disable-pip-version-check -q \
+	    -C cmake.define.WELLSVM_SANITIZE=ON -C install.strip=false -C build-dir=$(SANITIZED)/module . pytest
+	@touch $@
+
+sanitize: $(SANITIZED)/.installed
+	@env -u PYTHONPATH -u WELLSVM_BACKEND LD_PRELOAD="$(PRELOAD)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+	    UBSAN_OPTIONS=print_stacktrace=1 WELLSVM_SANITIZED=1 \
+	    $(SANITIZED)/venv/bin/python -m pytest -p no:cacheprovider tests/native $(PYTEST_ARGS)
 
 docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
