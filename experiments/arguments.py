@@ -1,0 +1,41 @@
+"""What the commands share: types of arguments, and a way to speak beside the results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from experiments.data_folder import ENVIRONMENT_VARIABLE
+
+__all__ = ["Commands", "add_data", "at_least_one", "say"]
+
+Commands: TypeAlias = "argparse._SubParsersAction[Any]"  # argparse has no public name for it
+
+
+def at_least_one(text: str) -> int:
+    """A whole number from 1 on."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is less than 1")
+    return value
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the data folder, for this process and all that it starts."""
+    parser.add_argument("--data", type=_set_data, help=f"folder of the data sets, in place of {ENVIRONMENT_VARIABLE}")
+
+
+def _set_data(text: str) -> Path:
+    path = Path(text).resolve()
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+    os.environ[ENVIRONMENT_VARIABLE] = str(path)
+    return path
+
+
+def say(line: str) -> None:
+    """Print a line on standard error."""
+    print(line, file=sys.stderr, flush=True)
