@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from experiments.data_folder import ENVIRONMENT_VARIABLE
 
-__all__ = ["Commands", "add_data", "at_least_one", "say"]
+__all__ = ["Commands", "add_shared", "at_least_one", "say"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"  # argparse has no public name for it
 
@@ -23,12 +23,18 @@ def at_least_one(text: str) -> int:
     return value
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the data folder, for this process and all that it starts."""
+def add_shared(parser: argparse.ArgumentParser, out: Path, jobs: bool) -> None:
+    """Add the options that all commands have; ``--jobs`` where runs may share the machine."""
+    parser.add_argument("--out", type=Path, default=out, help="folder of the journals and what is made of them")
     parser.add_argument("--data", type=_set_data, help=f"folder of the data sets, in place of {ENVIRONMENT_VARIABLE}")
+    parser.add_argument("--report-only", action="store_true", help="run nothing; show what is there")
+    parser.add_argument("--list", action="store_true", help="print what there is and run nothing")
+    if jobs:
+        parser.add_argument("--jobs", type=at_least_one, default=1, help="processes")
 
 
 def _set_data(text: str) -> Path:
+    """A folder, which this process and all that it starts take the data from."""
     path = Path(text).resolve()
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is not a folder")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.arguments import Commands, add_data, at_least_one, say
+from experiments.arguments import Commands, add_shared, at_least_one, say
 from experiments.bench.lines import about, latest, lines_of, markdown
 from experiments.bench.rounds import missing_rounds, trials_of
 from experiments.bench.sections import KIND, fill_page, write_file
@@ -23,12 +23,9 @@ def add_command(commands: Commands, results: Path) -> None:
     parser = commands.add_parser("bench", help="time, memory and accuracy beside scikit-learn")
     parser.add_argument("workloads", metavar="WORKLOAD", nargs="*", help="all of --list if none is named")
     parser.add_argument("--profile", choices=list(PROFILES), default="small", help="small: minutes; full: hours")
-    parser.add_argument("--out", type=Path, default=results, help="folder of the journal, tables and pictures")
-    add_data(parser)
+    add_shared(parser, results, jobs=False)
     parser.add_argument("--repeats", type=at_least_one, help="rounds per contest; 1 if small, 3 if full")
     parser.add_argument("--fill", type=Path, help="page with places '<!-- bench text -->' ... '<!-- end -->' to fill")
-    parser.add_argument("--report-only", action="store_true", help="measure nothing; show what is there")
-    parser.add_argument("--list", action="store_true", help="print the workloads and measure nothing")
     parser.set_defaults(run=bench)
 
 

@@ -8,13 +8,14 @@ from experiments.paper.figures import Cell, Comparison, PaperTable, Row
 from experiments.paper.protocol import Protocol
 
 __all__ = [
-    "BETTER", "DAGGER", "OURS", "SKIPPED", "WORSE", "Writer", "average_name", "case_name", "count", "heading",
-    "iterations", "overview", "progress", "seconds", "summary",
+    "BETTER", "DAGGER", "OURS", "OVERVIEW_HEAD", "SKIPPED", "WORSE", "Writer", "average_name", "case_name", "count",
+    "heading", "iterations", "overview", "progress", "seconds", "summary",
 ]  # fmt: skip
 
 # What protocols call the method of this package.
 OURS = "WellSVM"
 DAGGER, BETTER, WORSE, SKIPPED = "†", "●", "○", "-"
+OVERVIEW_HEAD = ("", "cases", f"{OURS}: paper", "ours", "difference", "runs")
 
 
 class Writer:
@@ -99,7 +100,7 @@ def iterations(cell: Cell) -> str:
 
 
 def overview(tables: Sequence[PaperTable]) -> list[tuple[str, str, str, str, str, str]]:
-    """Per table: heading, cases, the paper's average of our method, ours, the difference, runs."""
+    """Lines under `OVERVIEW_HEAD`, one per table."""
     lines = []
     for table in tables:
         write, (done, total) = Writer(table.protocol), table.runs

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.arguments import Commands, add_data, at_least_one, say
+from experiments.arguments import Commands, add_shared, say
 from experiments.data_folder import ENVIRONMENT_VARIABLE
 from experiments.environment import known_environment, note_environment
 from experiments.marked_places import check_places
@@ -27,15 +27,13 @@ def add_command(commands: Commands, results: Path) -> None:
     """Describe the command; ``results`` is where results are kept."""
     parser = commands.add_parser("reproduce", help="the paper's tables, ours beside its figures")
     parser.add_argument("tables", metavar="TABLE", nargs="*", help="all of --list if none is named")
-    parser.add_argument("--fast", action="store_true", help="few repeats, sets and parameters: minutes, to see it run")
-    parser.add_argument("--jobs", type=at_least_one, default=1, help="processes")
-    parser.add_argument("--out", type=Path, help="folder of the results; with --fast another one")
-    add_data(parser)
+    parser.add_argument(
+        "--fast", action="store_true", help="few repeats, sets and parameters, in a folder of their own: minutes"
+    )
+    add_shared(parser, results / "reproduction", jobs=True)
     parser.add_argument("--download", action="store_true", help="fetch sets that are not there from OpenML")
     parser.add_argument("--fill", type=Path, help="page with places '<!-- reproduce 2 -->' ... '<!-- end -->' to fill")
-    parser.add_argument("--report-only", action="store_true", help="run nothing; write the reports of what is there")
-    parser.add_argument("--list", action="store_true", help="print the tables and run nothing")
-    parser.set_defaults(run=reproduce, results=results)
+    parser.set_defaults(run=reproduce)
 
 
 def reproduce(arguments: argparse.Namespace) -> None:
@@ -51,7 +49,7 @@ def reproduce(arguments: argparse.Namespace) -> None:
         return
     if arguments.fill is not None:
         check_places(arguments.fill, outputs.KIND, [protocol.table for protocol in protocols])
-    target = arguments.out or arguments.results / f"reproduction{'-fast' * arguments.fast}"
+    target = arguments.out / "fast" if arguments.fast else arguments.out
     plans = plan_tables(protocols, target, arguments.download)
     failed = [] if arguments.report_only else _run(plans, target, arguments.jobs)
     _report(plans, target, arguments.fill)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from experiments.markdown import pipe_table
 from experiments.paper.cells import (
-    OURS,
+    OVERVIEW_HEAD,
     Writer,
     average_name,
     case_name,
@@ -31,8 +31,12 @@ Item = TypeVar("Item")
 
 def document(tables: Sequence[PaperTable], about: str) -> str:
     """All tables under headings, after an overview; ``about`` says where they were made."""
-    head = ["", "cases", f"{OURS}: paper", "ours", "difference", "runs"]
-    parts = ["# Tables of the paper, reproduced", about, pipe_table(head, overview(tables)), stand_in_legend(tables)]
+    parts = [
+        "# Tables of the paper, reproduced",
+        about,
+        pipe_table(OVERVIEW_HEAD, overview(tables)),
+        stand_in_legend(tables),
+    ]
     for table in tables:
         parts += [f"## {heading(table.protocol)}", markdown(table)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -10,6 +10,7 @@ from experiments.internals import page as whole_page
 from experiments.internals import table as html_table
 from experiments.paper.cells import (
     OURS,
+    OVERVIEW_HEAD,
     SKIPPED,
     Writer,
     average_name,
@@ -44,7 +45,6 @@ TITLE = "Tables of the paper, reproduced"
 
 def page(tables: Sequence[PaperTable], environment: Mapping[str, str]) -> str:
     """One page with an overview, then for every table its figures, pictures and footnotes."""
-    head = ["", "cases", f"{OURS}: paper", "ours", "difference", "runs"]
     rows = [
         [Raw(f'<a href="#table-{escape(table.protocol.table)}">{escape(line[0])}</a>'), *line[1:]]
         for table, line in zip(tables, overview(tables))
@@ -54,7 +54,7 @@ def page(tables: Sequence[PaperTable], environment: Mapping[str, str]) -> str:
         f"{stand_in_legend(tables)}"
     )
     footer = ", ".join(f"{name} {value}" for name, value in environment.items())
-    parts = [section("Overview", html_table(head, rows)), *(_section(table) for table in tables)]
+    parts = [section("Overview", html_table(OVERVIEW_HEAD, rows)), *(_section(table) for table in tables)]
     return whole_page(TITLE, f"<h1>{escape(TITLE)}</h1>\n<p>{escape(about)}</p>", parts, footer, STYLE)
 
 

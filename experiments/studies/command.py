@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.arguments import Commands, add_data, at_least_one, say
+from experiments.arguments import Commands, add_shared, say
 from experiments.data_sets import why_missing
 from experiments.journal import Journal
 from experiments.marked_places import check_places, fill, places
@@ -27,14 +27,10 @@ def add_command(commands: Commands, results: Path) -> None:
     """Describe the command; ``results`` is where results are kept."""
     parser = commands.add_parser("study", help="accuracies behind the defaults and beside the rivals")
     parser.add_argument("studies", metavar="STUDY", nargs="*", help="all of --list if none is named")
-    parser.add_argument("--jobs", type=at_least_one, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=results, help="folder of the journals")
-    add_data(parser)
+    add_shared(parser, results, jobs=True)
     parser.add_argument(
         "--fill", type=Path, nargs="+", default=[], help="pages with places '<!-- study text -->' ... '<!-- end -->'"
     )
-    parser.add_argument("--report-only", action="store_true", help="run nothing; show what is there")
-    parser.add_argument("--list", action="store_true", help="print the studies and run nothing")
     parser.set_defaults(run=study)
 
 

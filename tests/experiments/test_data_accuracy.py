@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
+from experiments.data_folder import load_stored
 from wellsvm import SemiSupervisedSVC
-from wellsvm.datasets import load
 from wellsvm.model_selection import hide_labels
 
 SETS = ["text_pcmac", "text_basehock", "text_relathe"]
@@ -19,7 +19,7 @@ SETS = ["text_pcmac", "text_basehock", "text_relathe"]
 def test_unlabeled_text_lifts_accuracy_on_rows_never_seen_and_harms_no_set(n_labeled, least_mean_gain, data_home):
     gains = {}
     for name in SETS:
-        text = load(name, data_home)
+        text = load_stored(name, data_home)
         for split in range(3):
             X, X_test, y, y_test = train_test_split(text.X, text.y.astype(float), random_state=split)
             y = hide_labels(y, n_labeled=n_labeled, unlabeled=np.nan, random_state=split)

@@ -1,4 +1,4 @@
-"""A record as the runner writes it, and a runner that measures nothing."""
+"""An entry as a measurement leaves it in the journal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HERE = {"backend": "native (avx2)", "python": "3.12.0", "processors": "4", "well
 
 
 @pytest.fixture
-def record():
+def entry():
     def make(method="ours", n=100, repeat=0, **facts):
         settings = facts.pop("settings", {"C": 1})
         return {

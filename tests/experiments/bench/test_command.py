@@ -1,49 +1,35 @@
-"""``wellsvm bench`` from end to end, in fresh processes."""
+"""``python -m experiments bench`` from end to end, in fresh processes."""
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 
 import pytest
 
-pytest.importorskip("psutil")
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
-from wellsvm import cli
-from wellsvm._journal import read
+from experiments.journal import Journal
 
 
 @pytest.fixture
-def command(monkeypatch, capsys, tmp_path):
-    """Run a command in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["wellsvm", "bench", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        return end.value.code or 0, *capsys.readouterr()
-
-    return run
+def command(experiment):
+    return partial(experiment, "bench")
 
 
 def test_small_profile_from_end_to_end(command, tmp_path):
     (tmp_path / "page.md").write_text("<!-- bench threads -->\n<!-- end -->\n")
-    code, out, err = command("threads", "--out", "results", "--fill", "page.md")
+    code, out, err = command("threads", "--fill", "page.md")
     assert code == 0, err
     assert "SemiSupervisedSVC, n_jobs=2" in out
-    records = read(tmp_path / "results" / "small.jsonl")
-    assert [record["method"] for record in records] == ["SemiSupervisedSVC", "SemiSupervisedSVC, n_jobs=2"]
-    for record in records:
-        assert record["same_bits"] is True
-        assert record["extra_bytes"] >= 0
-        assert record["n_iter"] >= 1
-        assert record["environment"]["backend"]
+    entries = Journal(tmp_path / "results" / "bench_small.jsonl").entries
+    assert [entry["method"] for entry in entries] == ["SemiSupervisedSVC", "SemiSupervisedSVC, n_jobs=2"]
+    for entry in entries:
+        assert entry["same_bits"] is True
+        assert entry["extra_bytes"] >= 0
+        assert entry["n_iter"] >= 1
+        assert entry["environment"]["backend"]
     page = (tmp_path / "page.md").read_text()
     assert "| RCV1-shaped | 1,000 |" in page
-    assert "| RCV1-shaped | 1,000 |" in (tmp_path / "results" / "small.md").read_text()
-    again = command("threads", "--out", "results", "--fill", "page.md")
+    assert "| RCV1-shaped | 1,000 |" in (tmp_path / "results" / "bench_small.md").read_text()
+    again = command("threads", "--fill", "page.md")
     assert again[:2] == (0, out)  # the same figures: nothing was measured again
     assert (tmp_path / "page.md").read_text() == page
 
@@ -66,15 +52,14 @@ def test_list_measures_nothing(command, tmp_path):
 @pytest.mark.parametrize(
     "arguments, word",
     [
-        (("nope",), "WORKLOAD='nope' is not one of text"),
+        (("nope",), "workload 'nope' is not one of text"),
         (("text", "--profile", "tiny"), "tiny"),
         (("text", "--repeats", "0"), "repeats"),
         (("text", "--fill", "missing.md"), "--fill: missing.md is not a file"),
     ],
 )
-def test_wrong_usage_is_one_line_and_exit_code_2_before_any_work(command, tmp_path, arguments, word):
+def test_wrong_usage_is_exit_code_2_before_any_work(command, tmp_path, arguments, word):
     code, out, err = command(*arguments)
     assert (code, out) == (2, "")
     assert word in err
-    assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

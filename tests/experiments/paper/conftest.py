@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wellsvm.reproduce.protocol import Case, Protocol
+from experiments.paper.protocol import Case, Protocol
 
 METHODS = ("SVM", "Rival", "WellSVM")
 STAND_IN = "made-up <stand-in> data | not the paper's"

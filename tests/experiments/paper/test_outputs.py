@@ -12,12 +12,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from wellsvm._report.dots import Dot, dot_chart
-from wellsvm.reproduce.cells import Writer, overview
-from wellsvm.reproduce.markdown import document, markdown
-from wellsvm.reproduce.page import page
-from wellsvm.reproduce.report import fill, known_environment, note_environment, write_report
-from wellsvm.reproduce.tables import tabulate
+from experiments.paper.cells import Writer, overview
+from experiments.paper.document import document, markdown
+from experiments.paper.dots import Dot, dot_chart
+from experiments.paper.figures import tabulate
+from experiments.paper.outputs import fill, write_files
+from experiments.paper.page import page
 
 STAND_IN, SLOW = "made-up <stand-in> data", "more than an hour"  # as in conftest
 
@@ -98,7 +98,7 @@ def test_many_methods_are_cut_into_several_tables(protocol, make_records):
 
 
 def test_stand_ins_are_marked_in_every_table_of_every_output(table, protocol, make_records, tmp_path, environment):
-    write_report([protocol], make_records(protocol), tmp_path, environment)
+    write_files([table], make_records(protocol), tmp_path, environment)
     target = tmp_path / "page.md"
     target.write_text("<!-- reproduce 2 -->\n<!-- end -->\n")
     fill(target, [table])
@@ -198,14 +198,14 @@ def test_dots_stand_where_their_values_are():
 def test_parquet_has_a_row_for_every_record(protocol, make_records, tmp_path, environment):
     polars = pytest.importorskip("polars")
     records = make_records(protocol)
-    write_report([protocol], records, tmp_path, environment)
+    write_files([tabulate(protocol, records)], records, tmp_path, environment)
     frame = polars.read_parquet(tmp_path / "results.parquet")
     assert frame.height == len(records)
     for name in ("table", "case", "method", "repeat", "value", "seconds", "n_iter"):
         assert frame[name].to_list() == [record[name] for record in records]
     assert json.loads(frame["chosen"][0]) == {"C": 1.0}
     assert json.loads(frame["environment"][0]) == environment
-    write_report([protocol], [], tmp_path, environment)
+    write_files([tabulate(protocol, [])], [], tmp_path, environment)
     assert polars.read_parquet(tmp_path / "results.parquet").height == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.md", "results.parquet"]
 
@@ -221,15 +221,6 @@ def test_filling_a_page_again_changes_nothing_and_leaves_the_rest(table, tmp_pat
     assert once.startswith(kept)
     assert once.endswith("<!-- end -->\nwords\n")
     assert markdown(table) in once
-
-
-def test_a_folder_remembers_every_environment_of_its_runs(tmp_path, environment):
-    assert known_environment(tmp_path) == {}
-    for numpy in ("2.0", "2.0", "2.1"):
-        note_environment(tmp_path, {**environment, "numpy": numpy})
-    known = known_environment(tmp_path)
-    assert known["numpy"] == "2.0 and 2.1"
-    assert known["scipy"] == "1.15"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

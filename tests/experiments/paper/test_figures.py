@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wellsvm.reproduce.protocol import load_protocol
-from wellsvm.reproduce.ranks import rank
-from wellsvm.reproduce.tables import tabulate
+from experiments.paper.figures import tabulate
+from experiments.paper.protocol import load_protocol
+from experiments.paper.ranks import rank
 
 
 def values(records, case, method):
