@@ -16,8 +16,8 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from experiments.kernels import mean_squared_distance
 from experiments.splits import bag_folds
+from experiments.widths import mean_squared_distance
 from wellsvm import Bags, MultiInstanceSVC
 from wellsvm.baselines import MISVM, MIKernelSVC, miSVM
 
@@ -68,7 +68,7 @@ class Instances:
         return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
 
     def kernel(self, width: float, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The Gaussian kernel of a width, as `experiments.kernels.gamma_of_width` has it."""
+        """The Gaussian kernel of a width, as `experiments.widths.gamma_of_width` has it."""
         K = self.squared[rows[:, None], columns[None, :]]
         K *= np.float32(-1 / (2 * self.mean * width**2))
         return np.exp(K, out=K)

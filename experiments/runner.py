@@ -35,8 +35,8 @@ class Trial:
         What tells it from all other trials of the journal; its entry begins with it.
     work : callable
         Makes the rest of the entry. It is sent to another process, so it can be pickled.
-    about : dict
-        What else its entry tells, and is known before.
+    about : dict or None
+        What else its entry tells that is known beforehand.
     """
 
     journal: Journal

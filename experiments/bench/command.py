@@ -8,8 +8,8 @@ from pathlib import Path
 
 from experiments.arguments import Commands, add_shared, at_least_one, say
 from experiments.bench.lines import about, latest, lines_of, markdown
+from experiments.bench.pages import KIND, fill_page, write_file
 from experiments.bench.rounds import missing_rounds, trials_of
-from experiments.bench.sections import KIND, fill_page, write_file
 from experiments.bench.workloads import PROFILES, WORKLOADS, chosen
 from experiments.journal import Journal
 from experiments.marked_places import check_places

@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.bench.contest_data import ContestData
 from experiments.internals import FloatArray
-from experiments.kernels import mean_squared_distance
+from experiments.widths import mean_squared_distance
 
 __all__ = ["COMPETITORS", "NOT_INSTALLED", "Competitor", "Discipline"]
 

@@ -13,7 +13,7 @@ from experiments.internals import replacing
 from experiments.journal import Entry
 from experiments.paper.document import document, markdown
 from experiments.paper.figures import PaperTable
-from experiments.paper.page import page
+from experiments.paper.html_page import page
 
 __all__ = ["FILES", "KIND", "fill", "write_files"]
 

@@ -22,9 +22,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import Bunch
 
 from experiments.internals import Matrix
-from experiments.kernels import gamma_of_width
 from experiments.paper.outcome import Outcome
 from experiments.splits import Split, SplitPlan, make_split
+from experiments.widths import gamma_of_width
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 from wellsvm.baselines import CCCPSVM, S4VM, TSVM, AnnealedS3VM, GradientS3VM, LaplacianSVM
 from wellsvm.model_selection import SemiSupervisedSplit

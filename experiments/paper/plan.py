@@ -17,7 +17,7 @@ from sklearn.utils import Bunch
 
 from experiments.data_sets import load_set, why_missing
 from experiments.journal import Entry, Journal
-from experiments.paper import clusters, partly_labeled, regions
+from experiments.paper import partly_labeled, regions, two_clusters
 from experiments.paper.outcome import Outcome
 from experiments.paper.protocol import Case, Protocol
 from experiments.runner import Trial, left
@@ -27,7 +27,7 @@ __all__ = ["EXPERIMENTS", "TablePlan", "flat", "plan_tables"]
 Experiment = Callable[[Bunch, dict[str, Any], str, int, str], Outcome]
 EXPERIMENTS: dict[str, Experiment] = {
     "semi_supervised": partly_labeled.run,
-    "clustering": clusters.run,
+    "clustering": two_clusters.run,
     "regions": regions.run,
 }
 
@@ -90,7 +90,7 @@ def _runs(protocol: Protocol) -> list[tuple[Case, str, int, dict[str, Any]]]:
         for case in protocol.cases
         for method in protocol.methods
         if method not in case.skip and repeat < case.repeats.get(method, protocol.repeats)
-        for setting in (clusters.grid(protocol.settings, method) if protocol.experiment == "clustering" else [{}])
+        for setting in (two_clusters.grid(protocol.settings, method) if protocol.experiment == "clustering" else [{}])
         if repeat < setting.get("seeds", protocol.repeats)
     ]
 

@@ -18,11 +18,11 @@ from sklearn.svm import SVC, LinearSVC
 from experiments.data_sets import load_set
 from experiments.internals import Matrix
 from experiments.journal import Entry, Journal
-from experiments.kernels import gamma_of_width
 from experiments.markdown import pipe_table
 from experiments.runner import Trial
 from experiments.splits import SplitPlan, make_split
 from experiments.studies.study import Study, fit_facts, mean_of
+from experiments.widths import gamma_of_width
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 
 __all__ = ["CHOICES", "CHOICE_STUDIES"]

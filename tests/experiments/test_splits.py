@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import Bunch
 
-from experiments.kernels import gamma_of_width, mean_squared_distance
 from experiments.splits import SplitPlan, bag_folds, draw_of_each, make_split, scaling
+from experiments.widths import gamma_of_width, mean_squared_distance
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from experiments.paper.cells import Writer, overview
 from experiments.paper.document import document, markdown
 from experiments.paper.dots import Dot, dot_chart
 from experiments.paper.figures import tabulate
+from experiments.paper.html_page import page
 from experiments.paper.outputs import fill, write_files
-from experiments.paper.page import page
 
 STAND_IN, SLOW = "made-up <stand-in> data", "more than an hour"  # as in conftest
 

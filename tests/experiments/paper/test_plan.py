@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from experiments.paper import clusters
+from experiments.paper import two_clusters
 from experiments.paper.figures import tabulate
 from experiments.paper.partly_labeled import METHODS, Choices
 from experiments.paper.plan import TablePlan, flat, plan_tables
@@ -178,7 +178,7 @@ def test_protocols_are_whole_and_their_fast_form_is_smaller(table):
     assert {case.name for case in fast.cases} <= {case.name for case in whole.cases}
     if whole.experiment == "clustering":
         for method in whole.methods:
-            assert len(clusters.grid(fast.settings, method)) <= len(clusters.grid(whole.settings, method))
+            assert len(two_clusters.grid(fast.settings, method)) <= len(two_clusters.grid(whole.settings, method))
 
 
 @pytest.mark.parametrize(

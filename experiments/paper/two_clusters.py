@@ -17,9 +17,9 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.utils import Bunch
 
 from experiments.internals import Matrix
-from experiments.kernels import gamma_of_width
 from experiments.paper.outcome import Outcome
 from experiments.splits import scaling
+from experiments.widths import gamma_of_width
 from wellsvm import MaxMarginClustering
 from wellsvm.baselines import CPMMC, GMMC, IterativeSVR, KernelKMeans
 from wellsvm.metrics import clustering_accuracy
