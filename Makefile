@@ -64,7 +64,7 @@ reproduce: $(VENV)/.installed-experiments
 	@$(BIN)/python -m experiments reproduce $(TABLES) --jobs $(JOBS) $(ARGS)
 
 study: $(VENV)/.installed-experiments
-	@$(BIN)/python -m experiments study $(STUDIES) --jobs $(JOBS) $(ARGS)
+	@$(BIN)/python -m experiments study $(STUDIES) $(ARGS)
 
 clean:
 	rm -rf $(VENV) wellsvm-demo.png build dist .pytest_cache .mypy_cache .ruff_cache

@@ -30,7 +30,7 @@ def add_shared(parser: argparse.ArgumentParser, out: Path, jobs: bool) -> None:
     parser.add_argument("--report-only", action="store_true", help="run nothing; show what is there")
     parser.add_argument("--list", action="store_true", help="print what there is and run nothing")
     if jobs:
-        parser.add_argument("--jobs", type=at_least_one, default=1, help="processes")
+        parser.add_argument("--jobs", type=at_least_one, default=1, help="processes; times are best taken with one")
 
 
 def _set_data(text: str) -> Path:
