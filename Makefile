@@ -5,21 +5,27 @@
 #   make lint     lint and type check only
 #   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
-#   make bench    run the accuracy benchmarks (hours; WELLSVM_DATA names the data folder; a stopped run goes on)
+#   make bench PROFILE=small          time and memory beside scikit-learn (minutes; PROFILE=full: hours)
+#   make reproduce TABLES="6 7"       the paper's tables, ours beside its figures (hours; ARGS=--fast: minutes)
+#   make study STUDIES="text uci"     the accuracies behind the defaults (hours)
 #   make clean    remove everything that make created
+#
+# The last three are experiments: a stopped run goes on, ARGS passes options (ARGS=--list tells what there is), and the
+# data sets are those in the folder that WELLSVM_DATA names, else in ../shared/data.
 
-PYTHON ?= python3
-VENV   ?= .venv
-JOBS   ?= 2
-BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q
+PYTHON  ?= python3
+VENV    ?= .venv
+JOBS    ?= 2
+PROFILE ?= small
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip install --disable-pip-version-check -q
 
 # Files and folders (so that a deleted file counts too) that make the installed package.
 SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint sanitize docs bench clean
+.PHONY: help demo test test-fast lint sanitize docs bench reproduce study clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -75,9 +81,14 @@ docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
-bench: $(VENV)/.installed-bench
-	@for profile in text text_cv uci_cv_linear uci_cv_rbf uci text_init text_balance text_tol text_prices large; do \
-	    echo "benchmarks/results/$$profile.jsonl"; $(BIN)/python benchmarks/semi_supervised_accuracy.py $$profile; done
+bench: $(VENV)/.installed-experiments
+	@$(BIN)/python -m experiments bench $(WORKLOADS) --profile $(PROFILE) $(ARGS)
+
+reproduce: $(VENV)/.installed-experiments
+	@$(BIN)/python -m experiments reproduce $(TABLES) --jobs $(JOBS) $(ARGS)
+
+study: $(VENV)/.installed-experiments
+	@$(BIN)/python -m experiments study $(STUDIES) $(ARGS)
 
 clean:
 	rm -rf $(VENV) wellsvm-demo.png build dist .pytest_cache .mypy_cache .ruff_cache

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from wellsvm._typing import FloatArray, Matrix
-from wellsvm.datasets import load as load_archive
+from wellsvm.datasets import load_npz
 from wellsvm.rows.kernels import available_memory
 
 __all__ = ["Format", "Layout", "Table", "polars", "read"]
@@ -169,10 +169,10 @@ def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
 
 
 def _read_npz(path: Path, layout: Layout) -> Table:
-    """Arrays X (or SciPy's CSR), y and bag, as `wellsvm.datasets.load` reads them; y is per bag if there are bags."""
+    """Arrays X (or SciPy's CSR), y and bag, as `datasets.load_npz` reads them; y is per bag if there are bags."""
     if path.suffix != ".npz":
         raise ValueError(f"{path} must end in .npz to be read as an archive of arrays")
-    data = load_archive(path.stem, path.parent, normalize=False)
+    data = load_npz(path)
     y, groups = data.y, data.get("groups")
     if groups is not None and (groups.dtype.kind not in "iu" or groups.min(initial=0) < 0):
         raise ValueError(f"{path}: the array 'bag' must hold the number of each row's bag, from 0 on")
