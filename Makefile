@@ -51,6 +51,7 @@ lint: $(VENV)/.installed-test
 	@$(BIN)/ruff format --check .
 	@$(BIN)/clang-format --dry-run -Werror cpp/*.hpp cpp/*.cpp
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 
 test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)

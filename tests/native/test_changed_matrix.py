@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from wellsvm.native import make_rows, reference
+from wellsvm.native import reference
+from wellsvm.rows.linear import native_rows
 
 native = pytest.importorskip("wellsvm.native._native", reason="the compiled module was not built")
 
@@ -51,7 +52,7 @@ def test_a_sparse_matrix_changed_later_is_refused(module, index, width, part, at
 def test_a_sparse_matrix_changed_by_another_thread_raises_or_does_no_harm():
     rng = np.random.default_rng(0)
     S = sparse.random(2000, 300, 0.1, "csr", random_state=rng)
-    calls, stop = calls_on(make_rows(S, module=native), 2000, 300, 1), threading.Event()
+    calls, stop = calls_on(native_rows(S, module=native), 2000, 300, 1), threading.Event()
 
     def disturb():
         while not stop.is_set():

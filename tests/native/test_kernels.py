@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from wellsvm.native import make_gram, make_rows, reference, slices
+from wellsvm.native import reference
+from wellsvm.rows.gram import native_gram
+from wellsvm.rows.linear import native_rows
+from wellsvm.threads import slices
 
 native = pytest.importorskip("wellsvm.native._native", reason="the compiled module was not built")
 
@@ -79,7 +82,7 @@ def safe_curvature(squared_norms, labels, starts):
 def run_linear(X, module, *, width, bias, loss, several, seed=0):
     """A few epochs of coordinate descent; everything they leave behind."""
     rng = np.random.default_rng(seed)
-    rows, starts = make_rows(X, module=module), make_starts(several)
+    rows, starts = native_rows(X, module=module), make_starts(several)
     labels, mu = make_labels(rng, width, starts), rng.dirichlet(np.ones(width))
     norms = np.empty(N_INSTANCES)
     rows.squared_norms(0, N_INSTANCES, norms)
@@ -97,7 +100,7 @@ def run_linear(X, module, *, width, bias, loss, several, seed=0):
 def run_gram(K, module, *, width, bias, loss, several, threshold=0.0, seed=0):
     """The same on a kernel matrix."""
     rng = np.random.default_rng(seed)
-    gram, starts = make_gram(K, module=module), make_starts(several)
+    gram, starts = native_gram(K, module=module), make_starts(several)
     labels, mu = make_labels(rng, width, starts), rng.dirichlet(np.ones(width))
     n_rows = N_INSTANCES if starts is None else len(starts) - 1
     norms = K.diagonal().astype(np.float64) + bias**2
@@ -220,7 +223,7 @@ def test_norms_scores_and_combine_equal_the_reference_on_every_slice(dtype, form
     for begin, end in [(0, N_INSTANCES), (3, 17), (7, 7)]:
         results = []
         for module in (native, reference):
-            rows = make_rows(X, module=module)
+            rows = native_rows(X, module=module)
             norms, Z, W = np.empty(end - begin), np.empty((end - begin, width)), U.copy()
             rows.squared_norms(begin, end, norms)
             rows.scores(U, 0.7, begin, end, Z)
@@ -272,7 +275,7 @@ def test_read_only_and_memory_mapped_gram_is_used_as_it_is(tmp_path):
 
 def test_rows_keep_their_matrix_alive():
     def rows_of_a_matrix_nobody_else_holds():
-        return make_rows(np.full((50_000, 4), 2.0), module=native)
+        return native_rows(np.full((50_000, 4), 2.0), module=native)
 
     rows = rows_of_a_matrix_nobody_else_holds()
     crowd = [np.zeros((50_000, 4)) for _ in range(3)]  # would take the freed memory
@@ -284,7 +287,7 @@ def test_rows_keep_their_matrix_alive():
 
 def test_results_are_written_into_the_callers_arrays_or_refused():
     X = np.ones((3, 2))
-    rows = make_rows(X, module=native)
+    rows = native_rows(X, module=native)
     frozen = np.empty(3)
     frozen.flags.writeable = False
     for out in (frozen, np.empty(3, np.float32), np.empty(6)[::2]):
@@ -313,7 +316,7 @@ def test_an_empty_matrix_is_fine(shape, format):
         X = sparse.csr_matrix(X)
         X.indices, X.indptr = X.indices.astype(format), X.indptr.astype(format)
     for module in (native, reference):
-        rows = make_rows(X, module=module)
+        rows = native_rows(X, module=module)
         norms, Z, U = np.ones(n), np.ones((n, 2)), np.zeros((d + 1, 2))
         rows.squared_norms(0, n, norms)
         rows.scores(U, 1.0, 0, n, Z)
@@ -337,7 +340,7 @@ def test_rows_of_a_gram_are_combined_in_double(dtype, n_rows):
     results = []
     for module in (native, reference):
         Z = start.copy()
-        make_gram(K, module=module).combine(rows, coef, Z)
+        native_gram(K, module=module).combine(rows, coef, Z)
         results.append(Z)
     np.testing.assert_allclose(*results, **CLOSE)
 
@@ -361,8 +364,8 @@ def test_rows_of_a_gram_that_are_not_at_hand_wait(module, several):
     places[kept] = np.arange(kept.size)
     ends = []
     for gram, visited in (
-        (make_gram(K, module=module), order[chosen[order]]),
-        (make_gram(np.ascontiguousarray(K[kept]), places, module=module), order),
+        (native_gram(K, module=module), order[chosen[order]]),
+        (native_gram(np.ascontiguousarray(K[kept]), places, module=module), order),
     ):
         cap, ridge, curvature, alpha = (part.copy() for part in dual)
         signed = np.zeros(N_INSTANCES)
@@ -379,7 +382,7 @@ def test_rows_of_a_gram_that_are_not_at_hand_wait(module, several):
 
 
 def test_an_empty_gram_is_fine():
-    gram = make_gram(np.zeros((0, 0)), module=native)
+    gram = native_gram(np.zeros((0, 0)), module=native)
     none, rows = np.zeros(0), np.zeros(0, np.int64)
     report = gram.descend(
         None, none, none, none, none.copy(), np.zeros(0, np.int32), np.ones((2, 1), np.int8), np.ones(2) / 2,
@@ -391,7 +394,7 @@ def test_an_empty_gram_is_fine():
 def test_an_empty_row_goes_to_its_bound_and_moves_no_weight():
     X = np.array([[0.0, 0.0], [1.0, 0.0]])
     for module in (native, reference):
-        rows, alpha, U = make_rows(X, module=module), np.zeros(2), np.zeros((3, 1))
+        rows, alpha, U = native_rows(X, module=module), np.zeros(2), np.zeros((3, 1))
         cap, ridge, curvature = np.array([0.7, 5.0]), np.zeros(2), np.array([0.0, 1.0])
         report = rows.descend(
             None, cap, ridge, curvature, alpha, np.ones((2, 1), np.int8), np.ones(1), U, 0.0, np.arange(2)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from wellsvm.native import make_rows, reference
+from wellsvm.native import reference
+from wellsvm.rows.linear import native_rows
 
 native = pytest.importorskip("wellsvm.native._native", reason="the compiled module was not built")
 
@@ -114,8 +115,8 @@ def test_numbers_at_odd_addresses_are_refused_by_the_kernels_and_copied_before(m
     S = sparse.csr_matrix((data, indices, indptr), shape=(3, 4))
     S.indices, S.data = skewed(indices), np.repeat(data, 2)[::2]
     norms = np.empty((2, 3))
-    make_rows(skewed(X), module=module).squared_norms(0, 3, norms[0])
-    make_rows(S, module=module).squared_norms(0, 3, norms[1])
+    native_rows(skewed(X), module=module).squared_norms(0, 3, norms[0])
+    native_rows(S, module=module).squared_norms(0, 3, norms[1])
     np.testing.assert_array_equal(norms, [(X**2).sum(axis=1), [5.0, 0.0, 50.0]])
 
 

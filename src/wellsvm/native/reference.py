@@ -6,7 +6,7 @@ Same names, same arguments and, up to rounding, the same numbers as the compiled
     max over 0 <= alpha <= cap of  sum_i alpha_i - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum_i ridge_i alpha_i^2,
     u_t = sum_i alpha_i psi_t(i)
 
-One coordinate at a time: ``alpha_i`` takes its best value with all others fixed. Both geometries use the
+One coordinate at a time: ``alpha_i`` takes its best value with all others fixed. Both kinds of rows use the
 same step; they differ in what they keep up to date (``U = [u_1 ... u_T]``, or what every instance adds to the
 margin of its row).
 """
@@ -67,7 +67,7 @@ def _sweep(
     threshold: float = 0.0,
     at_hand: Callable[[int], bool] = lambda i: True,
 ) -> Report:
-    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the geometry keeps, if it can."""
+    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the state keeps, if it can."""
     cap, ridge, curvature, alpha = dual
     worst, total, n_changed = 0.0, 0.0, 0
     for i in order:
