@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, native
-from wellsvm.geometry.kernels import Kernel
+from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
 from wellsvm.model_selection import SemiSupervisedSplit
+from wellsvm.rows.kernels import Kernel
 
 PAPER_GRID = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0]
 
@@ -267,7 +267,7 @@ def test_distances_or_products_are_computed_once_for_all_gammas(monkeypatch, ker
 
 
 def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
-    monkeypatch.setattr(native, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
+    monkeypatch.setattr(threads, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
     X, y, _ = clouds(n=700)
     params = {"kernel": "rbf", "gammas": [0.05, 0.2, 1.0], "cv": 2, "Cs_unlabeled": [0.1]}
     fit(X, y, **params)  # imports and the like
