@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray
+from wellsvm._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["LOSSES", "Losses"]
 
@@ -32,6 +32,11 @@ class Losses(NamedTuple):
             return cls(C, np.zeros_like(C))
         used = C > 0
         return cls(np.where(used, np.inf, 0.0), np.divide(1.0, C, out=np.zeros_like(C), where=used))
+
+    def eased(self, rows: BoolArray, share: float) -> Losses:
+        """The same with C of some ``rows`` at a share of what it is."""
+        cap = np.where(rows, self.cap * share, self.cap)
+        return Losses(cap, np.where(rows, self.ridge / share, self.ridge))
 
     def total(self, margins: FloatArray, rows: IntArray) -> float:
         """Sum of the losses of ``rows`` at the given margins of all rows."""

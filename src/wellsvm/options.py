@@ -19,13 +19,15 @@ class Options:
     Attributes
     ----------
     tol : float
-        Duality gap of a restricted master that counts as solved, and violation below which a label vector is not worth
-        adding. The paper's epsilon.
+        Duality gap, relative to the objective, at which an SVM or a restricted master counts as solved.
+    min_violation : float
+        A label vector that violates its constraint by less than this is not worth adding. The paper's epsilon.
     min_decrease : float
         A label vector that lowers the objective by less than this is the last one. The paper's second rule.
     stopping : {"relative", "absolute", "paper"}
-        What ``tol`` and ``min_decrease`` are measured against: the objective, which grows with the number of rows;
-        nothing; or nothing, in the units of the paper's nu-SVM, whose objective is ``-1 / (4 objective)``.
+        What the two thresholds above are measured against: the objective, which grows with the number of rows; nothing;
+        or nothing, in the units of the paper's SVMs. For the squared hinge loss that is the nu-SVM, whose objective is
+        ``-1 / (4 objective)``.
     max_iter : int
         Most label vectors to generate.
     oracle : str
@@ -40,6 +42,7 @@ class Options:
     """
 
     tol: float = 1e-3
+    min_violation: float = 1e-3
     min_decrease: float = 1e-2
     stopping: str = "relative"
     max_iter: int = 50
@@ -56,20 +59,34 @@ class Options:
     """Rounds of a master on the way: one that takes longer is nearly flat, and the next label vector helps more."""
     max_rounds: int = 1000
     """Rounds of the last master: ten times what the hardest master measured took; beyond it a warning is due."""
+    closed_form_rounds: int = 20_000
+    """Rounds of every master under the closed form of mu, which shifts a few per cent of weight in each."""
     solved_slack: float = 1.001
     """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
     unused_weight: float = 0.1
     """A label vector whose weight is below this many tol is dropped: the objective cannot move by more than tol."""
     oracle_starts: int = 10
     """Random starts of the oracle "climb" beside the label vectors in use."""
+    equal_norms: float = 1e-4
+    """Label vectors whose ``y'Hy`` differ by less than this, relatively, are equal for the oracle "first": at the
+    optimum of a master all with a weight are, and its solution tells them apart by its rounding only."""
     no_gain: float = 1e-12
     """A linearisation must gain more than this, relatively: less is rounding, and rounding could go round in circles."""
     search_rounds: int = 10
     """Rounds of relabelling: measured, four suffice where the labels settle at all."""
+    search_prices: tuple[float, ...] = ()
+    """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
+    rounds_per_price: int = 3
+    """Rounds of relabelling at each of them: the next price moves more labels than a fourth round would."""
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only."""
     unsettled_labels: float = 0.1
     """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
+
+    # ------------------------------------------------------------------ what labels alone say
+
+    folds: int = 10
+    """Most folds of labeled rows: more cost more and leave the same out-of-fold values."""
 
     # ------------------------------------------------------------------ starts
 

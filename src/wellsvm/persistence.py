@@ -2,8 +2,8 @@
 
 A file is a skops archive with one more member, ``wellsvm.json``: the mark. It names the format, the versions that wrote
 the file and the notes of the writer, and it is read before anything else, so that a file from a later release is told
-apart from a damaged one. Types are stored by the module they live in: one that moves must stay importable, and trusted
-below, under its old name.
+apart from a damaged one. Types are stored by the module they live in: one that has moved since is looked up where it
+is now (`MOVED`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ __all__ = ["load", "read_mark", "save"]
 # Raised by one when a file of this release could not be read by the release before.
 FORMAT = 1
 MARK = "wellsvm.json"
+# Where skops writes which type every part has.
+SCHEMA = "schema.json"
 # Besides these, skops knows which types of NumPy, SciPy and scikit-learn are safe. Sparse rows it reads without pickle,
 # but lists their types; `_require_sound` looks at their indices. The splitters, parameters of SemiSupervisedSVCCV, are
 # plain records of numbers.
@@ -62,9 +64,11 @@ TRUSTED = (
     "wellsvm.estimators.multi_instance.MultiInstanceSVC",
     "wellsvm.estimators.semi_supervised.SemiSupervisedSVC",
     "wellsvm.estimators.semi_supervised_cv.SemiSupervisedSVCCV",
-    "wellsvm.geometry.kernels.Kernel",
     "wellsvm.model_selection.SemiSupervisedSplit",
+    "wellsvm.rows.kernels.Kernel",
 )
+# Modules of 0.1 whose types live elsewhere now.
+MOVED = {"wellsvm.geometry.kernels": "wellsvm.rows.kernels"}
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
@@ -147,6 +151,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     data = Path(path).read_bytes()
     _mark_of(data, path)
     try:
+        data = _with_present_modules(data)
         foreign = _foreign_types(data)
         model = None if foreign else skops.loads(data, trusted=list(TRUSTED))
         _require_sound(model)
@@ -187,6 +192,23 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
             f"reads formats up to {FORMAT}: install a newer wellsvm"
         )
     return {"model": "", "versions": {}, "notes": {}, **mark}
+
+
+def _with_present_modules(data: bytes) -> bytes:
+    """The archive, naming the modules that types live in today."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {info: archive.read(info) for info in archive.infolist()}
+    text = next(content for info, content in members.items() if info.filename == SCHEMA).decode()
+    moved = text
+    for before, now in MOVED.items():
+        moved = moved.replace(json.dumps(before), json.dumps(now))
+    if moved == text:
+        return data
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for info, content in members.items():
+            archive.writestr(info, moved if info.filename == SCHEMA else content)
+    return out.getvalue()
 
 
 def _foreign_types(data: bytes) -> list[str]:

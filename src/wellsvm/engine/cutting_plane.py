@@ -12,6 +12,8 @@ maximises the right side exactly: by sorting. H has no ridge: over B the ridge w
 ``y'Hy``, and it would hold the linearisation back at z (docs/as_in_paper.md).
 
 - "paper": one such step from the best label vector in use (Eq. 16, 24, 31).
+- "first": the same, where of several best label vectors in use the one generated first is taken. At the optimum of a
+  master all with a weight are equally good, so that "paper" picks any of them.
 - "climb": steps repeated to a fixed point, from every label vector in use and from random ones; the best is taken. It
   solves the relaxation better and, on text, classifies worse (docs/choices.md): a choice, not the default.
 
@@ -28,8 +30,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.report import Record, Relaxation, Status, show
-from wellsvm.options import Options
-from wellsvm.solver.master import Candidate, Solution, State, scale_of, solve_master
+from wellsvm.solver.master import Candidate, Solution, State, solve_master
 
 __all__ = ["ORACLES", "G", "climb", "cutting_plane"]
 
@@ -57,7 +58,7 @@ def cutting_plane(
             candidate = _separate(state, solution, rng)  # step 5
             n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
-            status = _stopping_rule(solution.upper, violation, objective, options)
+            status = _stopping_rule(solution.upper, violation, objective, state)
             if status is None and len(history) + 1 < options.max_iter:
                 break  # another label vector follows: no need to solve this master well
 
@@ -65,7 +66,7 @@ def cutting_plane(
         history.append(record)
         if options.verbose:
             show(history, title)
-        if status is not None and solution.gap > options.solved_slack * options.tol * scale_of(solution.upper, options):
+        if status is not None and solution.gap > options.solved_slack * options.tol * abs(solution.upper):
             status = Status.MASTER_NOT_SOLVED
         if status is None and len(history) >= options.max_iter:
             status = Status.MAX_ITER
@@ -85,14 +86,26 @@ def _admit(state: State, mu: FloatArray, new: list[Candidate]) -> FloatArray:
     return np.append(mu * mu.size, np.ones(len(new))) / (mu.size + len(new))
 
 
-def _stopping_rule(upper: float, violation: float, before: float, options: Options) -> Status | None:
+def _stopping_rule(upper: float, violation: float, before: float, state: State) -> Status | None:
     """The two rules of Algorithm 1."""
-    scale = scale_of(upper, options)
-    if violation <= options.tol * scale:
+    options = state.options
+    if violation <= options.min_violation * _unit(upper, upper, state):
         return Status.NO_VIOLATED_LABEL
-    if before - upper <= options.min_decrease * scale:
+    if np.isfinite(before) and before - upper <= options.min_decrease * _unit(upper, before, state):
         return Status.SMALL_DECREASE
     return None
+
+
+def _unit(upper: float, before: float, state: State) -> float:
+    """What the thresholds are multiples of.
+
+    With the squared hinge loss the paper's nu-SVM has the objective ``-1 / (4 upper)`` and the dual variables ``alpha /
+    sum alpha``, where ``sum alpha = 2 upper``: differences are ``4 upper before`` times smaller there.
+    """
+    if state.options.stopping == "relative":
+        return abs(upper)
+    squared = np.any(state.losses.ridge > 0)
+    return 4.0 * upper * before if state.options.stopping == "paper" and squared else 1.0
 
 
 def _drop_unused(state: State, mu: FloatArray, negligible: float) -> FloatArray:
@@ -136,6 +149,13 @@ def linearized_once(state: State, squared_norms: FloatArray, rng: np.random.Gene
     return _next_label(state, start) or start
 
 
+def linearized_at_first(state: State, squared_norms: FloatArray, rng: np.random.Generator) -> Candidate:
+    """The same at the first label vector whose ``y'Hy`` is the largest up to the master's rounding."""
+    least = squared_norms.max() * (1 - state.options.equal_norms)
+    start = state.active(int(np.argmax(squared_norms >= least)))
+    return _next_label(state, start) or start
+
+
 def climb(state: State, start: Candidate) -> Candidate:
     """Linearise again and again: every step lowers G and B is finite, so it ends, in a local minimum."""
     while (better := _next_label(state, start)) is not None and G(state, better) < G(state, start):
@@ -152,5 +172,6 @@ def climb_from_many(state: State, squared_norms: FloatArray, rng: np.random.Gene
 
 ORACLES: dict[str, Callable[[State, FloatArray, np.random.Generator], Candidate]] = {
     "paper": linearized_once,
+    "first": linearized_at_first,
     "climb": climb_from_many,
 }

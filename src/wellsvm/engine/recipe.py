@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, LabelArray
+from wellsvm._typing import BoolArray, FloatArray, LabelArray
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
 from wellsvm.labels.base import LabelSet
@@ -57,12 +57,16 @@ class Opening(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """One problem: where the data live, which labels are allowed, what a row costs, how to start."""
+    """One problem: where the data live, which labels are allowed, what a row costs, how to start.
+
+    ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search.
+    """
 
     rows: Rows
     labels: LabelSet
     losses: Losses
-    open: Callable[[Task, Options, np.random.Generator], Opening]
+    open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
+    rising: BoolArray | None = None
     title: str = ""
 
 
@@ -126,19 +130,28 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
     """Label by the guess, solve the SVM, label by its scores, and so on until hardly a label changes.
 
-    As long as labels change, SVMs are solved roughly (`Options.search_rough`); the one returned is solved well.
+    Before, the same at lower prices of the rows whose labels are free, a few rounds each (`Options.search_prices`):
+    while they weigh little, f follows the bulk of the rows and many labels change. As long as labels change, SVMs are
+    solved roughly (`Options.search_rough`); the one returned is solved well.
     """
-    state = begin(task.rows, task.labels, task.losses, guess.alpha, options)
-    few = options.unsettled_labels * options.tol * guess.scores.size
-    tol, y = options.search_rough * options.tol, task.labels.linear_oracle(guess.scores)
+    labels, few = task.labels, options.unsettled_labels * options.tol * guess.scores.size
+    lower = [] if task.rising is None else [task.losses.eased(task.rising, p) for p in options.search_prices]
+    state = begin(task.rows, labels, lower[0] if lower else task.losses, guess.alpha, options)
+    y, tol = labels.linear_oracle(guess.scores), options.search_rough * options.tol
+    for losses in lower:
+        state.reprice(losses)
+        for _ in range(options.rounds_per_price):
+            before, y = y, labels.linear_oracle(solve_svm(state, y, rng, tol).scores())
+            if np.count_nonzero(y != before) <= few:
+                break
+    state.reprice(task.losses)
     for _ in range(options.search_rounds):
         svm, well = solve_svm(state, y, rng, tol), tol <= options.tol
-        y_next = task.labels.linear_oracle(svm.scores())
-        if np.count_nonzero(y != y_next) <= few:
+        before, y = y, labels.linear_oracle(svm.scores())
+        if np.count_nonzero(y != before) <= few:
             if well:
                 return svm
             tol = options.tol
-        y = y_next
     return svm if well else solve_svm(state, y, rng, options.tol)
 
 

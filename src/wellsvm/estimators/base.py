@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -30,6 +31,7 @@ from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.mixture import UPDATES
 
 __all__ = [
+    "AS_IN_PAPER",
     "KernelModel",
     "Silent",
     "all_or_nothing",
@@ -44,6 +46,19 @@ __all__ = [
     "threads",
     "whole_number",
 ]
+
+# What the paper chooses in all three tasks. tol is that of an SVM which counts as solved; the paper's thresholds are the
+# two after it. Constants of a task are beside its estimator.
+AS_IN_PAPER = {
+    "fit_intercept": False,
+    "refine": False,
+    "oracle": "first",
+    "weight_update": "closed_form",
+    "tol": 1e-6,
+    "min_violation": 1e-3,
+    "min_decrease": 1e-3,
+    "stopping": "paper",
+}
 
 # ------------------------------------------------------------------ checks of parameters
 
@@ -106,18 +121,19 @@ def loss_of(estimator: Any) -> str:
 
 def options_of(estimator: Any, **others: Any) -> Options:
     """How to solve, by the estimator's parameters, checked; ``others`` are options that are no parameters."""
-    tol, least, verbose = (
-        number("tol", estimator.tol, low=0.0, open_low=True),
-        estimator.min_decrease,
-        estimator.verbose,
-    )
+    tol, verbose = number("tol", estimator.tol, low=0.0, open_low=True), estimator.verbose
+    violation, decrease = estimator.min_violation, estimator.min_decrease
+    if choice("weight_update", estimator.weight_update, tuple(UPDATES)) == "closed_form":
+        rounds = Options.closed_form_rounds
+        others = {"rough_rounds": rounds, "max_rounds": rounds, "unused_weight": 0.0, **others}
     return Options(
         tol=tol,
-        min_decrease=10 * tol if least is None else number("min_decrease", least, low=0.0),
+        min_violation=tol if violation is None else number("min_violation", violation, low=0.0),
+        min_decrease=10 * tol if decrease is None else number("min_decrease", decrease, low=0.0),
         stopping=choice("stopping", estimator.stopping, ("relative", "absolute", "paper")),
         max_iter=whole_number("max_iter", estimator.max_iter, low=1),
         oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),
-        weight_update=choice("weight_update", estimator.weight_update, tuple(UPDATES)),
+        weight_update=estimator.weight_update,
         refine=flag("refine", estimator.refine),
         verbose=int(verbose) if isinstance(verbose, bool) else whole_number("verbose", verbose, low=0),
         **others,
@@ -261,6 +277,12 @@ class KernelModel(BaseEstimator):
         """A pickle holds what predicts: nothing of the size of the training set."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in self._of_training_rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A model of an earlier release lacks the parameters that came later: they get their defaults."""
+        parameters = signature(type(self).__init__).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        super().__setstate__({**defaults, **state})
 
     def _progress(self, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Silent:
         """Begin to tell callbacks of the fit: of ``parts`` problems, or of one of at most ``max_iter`` label vectors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.estimators.base import (
+    AS_IN_PAPER,
     KernelModel,
     all_or_nothing,
     check_matrix,
@@ -80,13 +81,13 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         division. 0 halves the rows, 1 is free; no cluster is ever empty, and an odd number of rows may differ by one.
     n_init : int, default=20
         Random label vectors that ``init`` draws.
-    oracle : {"paper", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, or by climbing from many starts.
+    oracle : {"paper", "first", "climb"}, default="paper"
+        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
+        best; or by climbing from many starts.
     refine : bool, default=False
         Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
     tol : float, default=1e-2
-        Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
-        worth adding.
+        Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
         Most label vectors to generate, in every division.
     random_state : int, RandomState or None, default=None
@@ -99,17 +100,24 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
         then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+    min_violation : float or None, default=None
+        A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
         A label vector that lowers the objective by less than this is the last one, though others may still be violated.
         None is 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        What ``tol`` and ``min_decrease`` are measured against: the objective; nothing; or nothing, in the units of the
-        paper's nu-SVM.
+        What these two are measured against: the objective; nothing; or nothing, in the units of the
+        paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
     init : {"climbed", "alignment"}, default="climbed"
         First label vector: of ``n_init`` random halvings the one best aligned with the kernel, aligned better step by
         step; or, as in the paper, of ``n_init`` random assignments the one best aligned.
+    cut : {"balance", "zero"}, default="balance"
+        Where f is cut into two clusters: at the value nearest to 0 that keeps the balance, or, as in the paper, at 0. A
+        cut at 0 that would leave a cluster empty gives way to the other.
+    center : bool, default=True
+        Whether dense rows are centred under the linear kernel; the paper does not.
 
     Attributes
     ----------
@@ -179,10 +187,13 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_violation=None,
         min_decrease=None,
         stopping="relative",
         weight_update="level",
         init="climbed",
+        cut="balance",
+        center=True,
     ):
         self.n_clusters = n_clusters
         self.C = C
@@ -202,10 +213,18 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_violation = min_violation
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
         self.init = init
+        self.cut = cut
+        self.center = center
+
+    @classmethod
+    def as_in_paper(cls, **params: Any) -> Self:
+        """An estimator whose parameters are the paper's choices, all but those given here; see docs/as_in_paper.md."""
+        return cls(**{**AS_IN_PAPER | {"init": "alignment", "cut": "zero", "center": False}, **params})
 
     def fit(self, X, y=None):
         """Cluster the rows of X.
@@ -232,6 +251,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
         C, balance = number("C", self.C, low=0.0, open_low=True), number("balance", self.balance, low=0.0, high=1.0)
         n_init, init = whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
+        cut = choice("cut", self.cut, ("balance", "zero"))
         flag("fit_intercept", self.fit_intercept)
         X = check_matrix(self, X, reset=True)
         if X.shape[0] < n_clusters:
@@ -245,7 +265,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rows = self._rows(X, kernel)
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
-        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, progress)
+        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, progress)
         tree, labels = divider.until(n_clusters, n_jobs)
         if n_clusters > 2 and kernel.name != "linear":
             svms, labels, predicted = relabel_together(rows, labels, C, loss, options, seed, n_jobs)
@@ -264,7 +284,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
 
     def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
         """Rows of X; dense ones are centred under the linear kernel."""
-        if kernel.name == "linear" and not sparse.issparse(X):
+        if flag("center", self.center) and kernel.name == "linear" and not sparse.issparse(X):
             return CentredRows(X, Options.bias if self.fit_intercept else 0.0)
         return make_rows(X, kernel, self.fit_intercept, float(self.C), self.cache_size)
 

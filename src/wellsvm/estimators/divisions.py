@@ -110,6 +110,7 @@ class Divider:
     options: Options
     seed: int
     tie: float
+    cut: str
     progress: Silent
 
     def until(self, n_clusters: int, n_jobs: int | None) -> tuple[Tree, IntArray]:
@@ -139,13 +140,20 @@ class Divider:
             return None
         rows = self.rows if n == self.rows.n_instances else self.rows.part(members)
         labels, losses = ClusterLabels.of_share(n, self.balance), Losses.of(self.loss, np.full(n, self.C))
-        task = Task(rows, labels, losses, self._open, title=f"{n} rows in two")
+        task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two")
         rng = np.random.default_rng([self.seed, number])
         with self.progress.part(number, task.title, max_iter=self.options.max_iter) as part:
             fit = recipe.fit(task, self.options, rng, part.label_vector)
-        y, threshold, ties_split = choose_cut(fit.scores(), labels, self.tie, self.options.clear_of_zero)
+        y, threshold, ties_split = self._cut(fit.scores(), labels)
         gain = losses.total(np.zeros(n), np.arange(n)) - fit.solution.upper
         return Division(members, fit, y, threshold, ties_split, gain)
+
+    def _cut(self, scores: FloatArray, labels: ClusterLabels) -> tuple[LabelArray, float, bool]:
+        """Labels, threshold, and whether equal scores were divided."""
+        positive = scores > 0
+        if self.cut == "zero" and 0 < np.count_nonzero(positive) < positive.size:
+            return np.where(positive, 1, -1).astype(np.int8), 0.0, False
+        return choose_cut(scores, labels, self.tie, self.options.clear_of_zero)
 
     def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
         """First label vectors: well aligned halves or, as in the paper, the best aligned of random assignments."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,7 +13,7 @@ from wellsvm.bags import Bags
 from wellsvm.engine import recipe
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import options_of, threads, whole_number
+from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
@@ -53,16 +53,16 @@ class MultiInstanceSVC(BagClassifier):
     n_key_instances : int, default=1
         Key instances of a positive bag; their values of f add up in the margin of the bag. A bag with fewer instances
         is used whole.
-    oracle : {"paper", "climb"}, default="paper"
-        How the next choice of key instances is found: by one linearisation, or by climbing from many starts.
+    oracle : {"paper", "first", "climb"}, default="paper"
+        How the next choice of key instances is found: by one linearisation, at the best choice in use or at the first
+        of the best; or by climbing from many starts.
     refine : bool, default=True
         Whether to settle on one choice after the relaxation: solve the SVM, choose anew, until nothing changes. Without
         it f mixes several choices and the best instance of a positive bag may stay below 0.
     positive_class : label, optional
         The positive one of two classes; the larger one if None. With more classes each is positive against the rest.
     tol : float, default=1e-3
-        Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
-        worth adding.
+        Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
         Most choices of key instances to generate.
     random_state : int, RandomState or None, default=None
@@ -75,12 +75,14 @@ class MultiInstanceSVC(BagClassifier):
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
         then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+    min_violation : float or None, default=None
+        A choice that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
         A choice that lowers the objective by less than this is the last one, though others may still be violated. None
         is 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        What ``tol`` and ``min_decrease`` are measured against: the objective; nothing; or nothing, in the units of the
-        paper's nu-SVM.
+        What these two are measured against: the objective; nothing; or nothing, in the units of the
+        paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the choices are found: by a level method, or by the paper's closed form.
 
@@ -154,6 +156,7 @@ class MultiInstanceSVC(BagClassifier):
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_violation=None,
         min_decrease=None,
         stopping="relative",
         weight_update="level",
@@ -176,9 +179,15 @@ class MultiInstanceSVC(BagClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_violation = min_violation
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
+
+    @classmethod
+    def as_in_paper(cls, **params: Any) -> Self:
+        """An estimator whose parameters are the paper's choices, all but those given here; see docs/as_in_paper.md."""
+        return cls(**{**AS_IN_PAPER, **params})
 
     def _check_parameters(self) -> None:
         self._check_prices()
@@ -199,7 +208,7 @@ class MultiInstanceSVC(BagClassifier):
         def fit_class(k: int) -> Fit:
             labels = KeyInstances(bags.offsets, codes == k, self.n_key_instances)
             title = f"class {self.classes_.tolist()[k]!r} against the rest" if len(wanted) > 1 else ""
-            task = Task(rows, labels, self._losses(labels.positive_rows), self._open, title)
+            task = Task(rows, labels, self._losses(labels.positive_rows), self._open, labels.positive_rows, title)
             with progress.part(k, title, max_iter=self.max_iter) as part:
                 return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial as bind
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -18,6 +18,7 @@ from wellsvm.engine import recipe
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.starts import best_aligned
 from wellsvm.estimators.base import (
+    AS_IN_PAPER,
     KernelModel,
     all_or_nothing,
     check_matrix,
@@ -287,13 +288,13 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     init : {"refined", "svm", "alignment"} or array of shape (n_samples,), default="refined"
         First label vector: the supervised SVM's predictions after refinement, without it (the paper's choice), the best
         of 20 random ones by kernel alignment, or class labels for all rows.
-    oracle : {"paper", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, or by climbing from many starts.
+    oracle : {"paper", "first", "climb"}, default="paper"
+        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
+        best; or by climbing from many starts.
     refine : bool, default=True
         Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
     tol : float, default=1e-3
-        Relative to the objective: duality gap of the final solution, and violation below which a label vector is not
-        worth adding.
+        Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
         Most label vectors to generate.
     warm_start : bool, default=False
@@ -309,12 +310,14 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
         then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+    min_violation : float or None, default=None
+        A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
         A label vector that lowers the objective by less than this is the last one, though others may still be violated.
         None is 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        What ``tol`` and ``min_decrease`` are measured against: the objective; nothing; or nothing, in the units of the
-        paper's nu-SVM.
+        What these two are measured against: the objective; nothing; or nothing, in the units of the
+        paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
 
@@ -392,6 +395,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_violation=None,
         min_decrease=None,
         stopping="relative",
         weight_update="level",
@@ -417,9 +421,15 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_violation = min_violation
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
+
+    @classmethod
+    def as_in_paper(cls, **params: Any) -> Self:
+        """An estimator whose parameters are the paper's choices, all but those given here; see docs/as_in_paper.md."""
+        return cls(**{**AS_IN_PAPER | {"init": "svm", "balance": "labels"}, **params})
 
     def fit(self, X, y, sample_weight=None):
         """Learn from labeled and unlabeled rows.
@@ -457,7 +467,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         progress = self._progress(X, y, parts=len(label_sets), max_iter=options.max_iter)
 
         def fit_problem(k):
-            task = Task(rows, label_sets[k], losses, KnownLabels(inits[k], warm=warm[k]), titles[k])
+            task = Task(rows, label_sets[k], losses, KnownLabels(inits[k], warm=warm[k]), ~partial.labeled, titles[k])
             with progress.part(k, titles[k] or "fit", max_iter=options.max_iter) as part:
                 return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
 

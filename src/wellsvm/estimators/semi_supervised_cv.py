@@ -63,7 +63,8 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
     scoring : str, callable or None, default=None
         What to maximise, as in scikit-learn; None is accuracy.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
-max_iter, random_state, n_jobs, verbose, cache_size, min_decrease, stopping, weight_update
+max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
+stopping, weight_update
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
 
     Attributes
@@ -115,6 +116,7 @@ max_iter, random_state, n_jobs, verbose, cache_size, min_decrease, stopping, wei
         n_jobs=None,
         verbose=0,
         cache_size=None,
+        min_violation=None,
         min_decrease=None,
         stopping="relative",
         weight_update="level",
@@ -142,6 +144,7 @@ max_iter, random_state, n_jobs, verbose, cache_size, min_decrease, stopping, wei
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+        self.min_violation = min_violation
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
@@ -241,7 +244,7 @@ max_iter, random_state, n_jobs, verbose, cache_size, min_decrease, stopping, wei
 
         def fit_problem(i: int, k: int) -> Fit:
             opening = KnownLabels(inits[k], before=fits[k])
-            task = Task(rows, label_sets[k], Losses.of(loss, prices[i]), opening, titles[k])
+            task = Task(rows, label_sets[k], Losses.of(loss, prices[i]), opening, ~partial.labeled, titles[k])
             with progress.part(i * n + k, titles[k] or "fit", max_iter=accuracies[i].max_iter) as part:
                 return recipe.fit(task, accuracies[i], rngs[k], part.label_vector)
 

@@ -57,6 +57,9 @@ class Rows(Protocol):
     def part(self, chosen: IntArray) -> Self:
         """The rows of some instances."""
 
+    def from_part(self, coef: FloatArray, chosen: IntArray) -> FloatArray:
+        """Coefficients for these rows of a point that was found on ``part(chosen)``."""
+
     def thinned(self, n_most: int, rng: np.random.Generator) -> Self:
         """Some of the instances, at most ``n_most``, where rows are many; else these rows."""
 

@@ -100,6 +100,12 @@ class GramRows:
         """The rows of some instances."""
         return GramRows(self.block(chosen), self.bias)
 
+    def from_part(self, coef: FloatArray, chosen: IntArray) -> FloatArray:
+        """All other instances have no coefficient."""
+        whole = np.zeros(self.n_instances)
+        whole[chosen] = coef
+        return whole
+
     def thinned(self, n_most: int, rng: np.random.Generator) -> GramRows:
         """These rows: a kernel matrix in memory has no more than can be looked at."""
         return self

@@ -122,6 +122,10 @@ class LinearRows:
         """The rows of some instances."""
         return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options)
 
+    def from_part(self, coef: FloatArray, chosen: IntArray) -> FloatArray:
+        """Weights of features are the same for all rows."""
+        return coef
+
     def thinned(self, n_most: int, rng: np.random.Generator) -> LinearRows:
         """At most ``n_most`` of the rows, drawn at random, in their order."""
         if self.n_instances <= n_most:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.losses import Losses
 from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.threads import slices
@@ -93,6 +94,11 @@ class LinearState(State):
         guess = self._margins * (y * before) if self._margins.size and self.label_set.starts is None else np.empty(0)
         self._forget_margins()
         self._margins = guess
+
+    def reprice(self, losses: Losses) -> None:
+        """Margins stay as they are; other rows are free or in violation."""
+        super().reprice(losses)
+        self._working = None, np.empty(0, dtype=np.intp)
 
     def _padded(self, mu: FloatArray) -> FloatArray:
         padded = np.zeros(self.U.shape[1])

@@ -8,7 +8,7 @@ For fixed mu it is an SVM. Any feasible pair (alpha, mu) bounds the optimum on b
     upper = 1/2 sum_t mu_t ||u_t||^2 + sum_i loss_i(margin_i)       the primal at w_t = mu_t u_t, Eq. (13)
     lower = sum alpha - 1/2 max_t ||u_t||^2 - 1/2 sum ridge alpha^2  the dual, mu at its worst
 
-Epochs of coordinate descent in alpha alternate with steps in mu until ``upper - lower`` is at most what is allowed.
+Epochs of coordinate descent in alpha alternate with steps in mu until ``upper - lower <= tol * upper``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.mixture import UPDATES
 
-__all__ = ["Candidate", "Solution", "State", "Sweep", "begin", "fit_svm", "scale_of", "solve_master", "solve_svm"]
+__all__ = ["Candidate", "Solution", "State", "Sweep", "begin", "fit_svm", "solve_master", "solve_svm"]
 
 
 class Sweep(NamedTuple):
@@ -137,6 +137,10 @@ class State(ABC):
 
     # -------------------------------------------------------------- the SVM for given mu
 
+    def reprice(self, losses: Losses) -> None:
+        """Go on with other losses, of which no box is smaller: the dual variables stay feasible."""
+        self.losses = losses
+
     @abstractmethod
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
         """Raise the dual for fixed ``mu`` by at least one epoch over ``rows``, until the projected gradient is at most
@@ -220,21 +224,10 @@ class Solution:
         return self.state.coefficients(self.mu)
 
 
-def scale_of(objective: float, options: Options) -> float:
-    """What tolerances are multiples of, at this objective (see `Options.stopping`).
-
-    With the squared hinge loss the paper's nu-SVM has the dual variables ``alpha / sum alpha`` and ``sum alpha = 2
-    objective``: a difference of norms becomes ``4 objective^2`` times smaller there.
-    """
-    if options.stopping == "relative":
-        return abs(objective)
-    return 1.0 if options.stopping == "absolute" else 4.0 * objective**2
-
-
 def solve_master(
     state: State, mu: FloatArray, rows: IntArray, rng: np.random.Generator, tol: float, max_rounds: int = 2000
 ) -> Solution:
-    """Solve the restricted master from the present alpha and ``mu`` to a gap of ``tol`` (times its scale).
+    """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
 
     Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count. A round is
     a sweep over the rows and, if alpha is about right for the present mu, a step in mu; ``max_rounds`` bounds them.
@@ -256,13 +249,13 @@ def solve_master(
         mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
         upper = half + sweep.loss
-        if upper - mixture.lower <= tol * scale_of(upper, options) or n_rounds >= max_rounds:
+        if upper - mixture.lower <= tol * abs(upper) or n_rounds >= max_rounds:
             upper = half + losses.total(state.margins(mixture.mu), rows)
-            if upper - mixture.lower <= tol * scale_of(upper, options) or n_rounds >= max_rounds:
+            if upper - mixture.lower <= tol * abs(upper) or n_rounds >= max_rounds:
                 return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
         if mu.size > 1 and svm_gap <= options.weights_lead * (upper - mixture.lower):
-            mixture.step(upper, options.weights_goal * tol * scale_of(upper, options))
+            mixture.step(upper, options.weights_goal * tol * abs(upper))
         else:
             goal *= options.goal_factor
     raise AssertionError("unreachable")
