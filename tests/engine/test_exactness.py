@@ -15,15 +15,15 @@ import pytest
 
 from checks import (
     Problem,
+    accurate,
     generic_master,
     mixed_integer_optimum,
     random_problem,
     relaxation_optimum,
     sdp_relaxation,
 )
-from wellsvm.engine.cutting_plane import ORACLES, cutting_plane
+from wellsvm.engine.cutting_plane import cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.options import Options
 from wellsvm.solver import begin, fit_svm, solve_master
 
 N_BLOCKS, BLOCK = 10, 20
@@ -32,6 +32,7 @@ MASTER = 1e-4  # relative difference to the generic solver's optimum of the same
 WITHIN, SHARE = 0.01, 0.95  # climbing ends this near to the relaxation's optimum, on this share of the problems
 BOUND = 1e-5  # relative accuracy of the solvers where two optima are compared by <=
 
+ORACLES = ("paper", "climb")
 CASES = [(kind, loss) for loss in ("hinge", "squared_hinge") for kind in ("linear", "gram")]
 
 
@@ -46,8 +47,8 @@ class Solved(NamedTuple):
 
 def run(problem: Problem, oracle: str, seed: list[int]) -> Relaxation:
     rng = np.random.default_rng(seed)
-    options = Options(tol=TOL, min_decrease=10 * TOL, max_iter=500, max_rounds=20_000, oracle=oracle)
-    return cutting_plane(begin(*problem[:3], options=options), [problem.label_set.initial(rng)], rng)
+    state = begin(*problem[:3], options=accurate(TOL, oracle))
+    return cutting_plane(state, [problem.label_set.initial(rng)], rng)
 
 
 def solve(block: int, k: int) -> Solved:

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from checks import Problem, generic_master, mixed_integer_optimum, relaxation_optimum, row_of
+from checks import Problem, accurate, generic_master, mixed_integer_optimum, relaxation_optimum, row_of
 from wellsvm.engine.cutting_plane import ORACLES, cutting_plane
 from wellsvm.engine.report import Relaxation
 from wellsvm.labels import KeyInstances
 from wellsvm.losses import Losses
-from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
 from wellsvm.solver import begin, fit_svm
 
@@ -77,8 +76,8 @@ def random_bags(rng: np.random.Generator, kind: str, loss: str, v: int) -> Probl
 
 def run(problem: Problem, oracle: str, seed: list[int]) -> Relaxation:
     rng = np.random.default_rng(seed)
-    options = Options(tol=TOL, min_decrease=10 * TOL, max_iter=500, max_rounds=20_000, oracle=oracle)
-    return cutting_plane(begin(*problem[:3], options=options), [problem.label_set.initial(rng)], rng)
+    state = begin(*problem[:3], options=accurate(TOL, oracle))
+    return cutting_plane(state, [problem.label_set.initial(rng)], rng)
 
 
 @lru_cache(maxsize=1)

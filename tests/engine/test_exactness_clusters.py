@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from checks import enumerate_labels, generic_master, random_kernel
+from checks import accurate, enumerate_labels, generic_master, random_kernel
 from wellsvm.engine.cutting_plane import ORACLES, cutting_plane
 from wellsvm.engine.starts import aligned_clusters
 from wellsvm.labels import ClusterLabels
@@ -38,8 +38,7 @@ def campaign():
         results = {}
         for oracle in ORACLES:
             run_rng = np.random.default_rng([k, 12])
-            options = Options(tol=TOL, min_decrease=10 * TOL, max_iter=500, max_rounds=20_000, oracle=oracle)
-            state = begin(rows, labels, losses, options=options)
+            state = begin(rows, labels, losses, options=accurate(TOL, oracle))
             results[oracle] = cutting_plane(state, [labels.initial(run_rng)], run_rng)
         every = [y for y in enumerate_labels(labels) if y[0] > 0]  # one of y and -y
         optimum = generic_master(K + bias**2, labels, losses, every).value
@@ -86,8 +85,8 @@ def test_label_vectors_found_by_climbing_agree_in_sign(seed):
     rng = np.random.default_rng(seed)
     rows, labels = GramRows(random_kernel(rng, 30)), ClusterLabels(30, 6)
     options = Options(oracle="climb", tol=1e-3, min_decrease=1e-2)
-    starts = aligned_clusters(rows, labels, 5, rng, options)
-    state = begin(rows, labels, Losses.of("squared_hinge", np.ones(30)), options=options)
-    found = np.stack(cutting_plane(state, starts[:1], rng).solution.state.labels).astype(int)
+    first = list({y.tobytes(): y for y in aligned_clusters(rows, labels, 5, rng, options)}.values())
+    state = begin(rows, labels, Losses.of("hinge", np.ones(30)), options=options)
+    found = np.stack(cutting_plane(state, first, rng).solution.state.labels).astype(int)
     assert len(found) > 1
     assert np.all(found[1:] @ found[0] >= 0)
