@@ -2,6 +2,7 @@
 #
 #   make demo     install wellsvm and show what it does
 #   make test     lint, type check and run the tests
+#   make test-fast  run the tests that take less than about two seconds each
 #   make lint     lint and type check only
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make bench    run the accuracy benchmarks (hours; WELLSVM_DATA names the data folder; a stopped run goes on)
@@ -18,7 +19,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test test-fast lint docs bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -46,6 +47,9 @@ lint: $(VENV)/.installed-test
 
 test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.installed-test
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
 
 docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html

@@ -33,3 +33,11 @@ def test_a_row_of_price_zero_has_no_loss_and_no_room_for_a_dual_variable():
         losses = Losses.of(loss, np.array([0.0, 2.0]))
         assert losses.cap[0] == 0 < losses.cap[1]
         assert losses.total(np.array([-5.0, 2.0]), np.arange(2)) == 0.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_eased_losses_are_those_of_a_share_of_the_price(loss):
+    C, rising = np.array([1.0, 2.0, 0.0, 4.0]), np.array([False, True, True, True])
+    eased, expected = Losses.of(loss, C).eased(rising, 0.25), Losses.of(loss, np.where(rising, 0.25 * C, C))
+    np.testing.assert_allclose(eased.cap, expected.cap, rtol=1e-15)
+    np.testing.assert_allclose(eased.ridge, expected.ridge, rtol=1e-15)

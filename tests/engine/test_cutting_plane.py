@@ -71,6 +71,7 @@ def test_a_result_is_consistent_with_itself(seed, kind, loss, oracle):
     assert all(left.seconds <= right.seconds for left, right in pairwise(result.history))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oracle", ["paper", "climb"])
 @pytest.mark.parametrize("kind, loss", CASES)
 @pytest.mark.parametrize("seed", range(3))

@@ -75,6 +75,7 @@ def test_a_matrix_that_fits_is_kept_as_a_whole(caches):
         np.testing.assert_array_equal(model.dual_coef_, models[0].dual_coef_)
 
 
+@pytest.mark.slow
 def test_more_threads_share_one_cache(caches):
     X, _ = problem()
     y = np.where(np.arange(len(X)) < 30, np.arange(len(X)) % 3, np.nan)
@@ -97,6 +98,7 @@ def test_bags_within_a_budget(caches):
     assert part.objective_ == pytest.approx(whole.objective_, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_clusters_within_a_budget(caches):
     X = np.random.default_rng(0).standard_normal((90, 2)) + 8 * np.repeat(np.eye(3)[:, :2], 30, axis=0)
     whole, part = (

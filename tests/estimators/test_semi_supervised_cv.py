@@ -169,6 +169,7 @@ def test_too_many_folds_for_the_smallest_class_are_lowered_with_a_warning():
         assert fit(X, y, cv=10).scores_.shape == (1, 3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes, kernel", [(2, "linear"), (2, "rbf"), (3, "rbf")])
 def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel):
     X, y, _ = clouds(n_classes=n_classes, distance=2.0, n_labeled=24)
@@ -215,6 +216,7 @@ def test_rows_in_neither_part_of_a_fold_do_not_train():
 # ------------------------------------------------------------------ scorers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_named_scorers_are_the_metrics_of_that_name(n_classes):
     X, y, _ = clouds(n_classes=n_classes, n_labeled=24, distance=0.6)
@@ -235,6 +237,7 @@ def test_named_scorers_are_the_metrics_of_that_name(n_classes):
         np.testing.assert_allclose(fit(X, y, scoring="roc_auc").scores_[0], scores(roc_auc_score))
 
 
+@pytest.mark.slow
 def test_string_classes_are_scored_and_predicted():
     X, y, _ = clouds()
     names = np.array([None if np.isnan(v) else ["hen", "owl"][int(v)] for v in y], dtype=object)
@@ -282,6 +285,7 @@ def test_it_works_on_a_kernel_matrix_and_in_a_pipeline():
 # ------------------------------------------------------------------ one distance matrix for all widths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 def test_distances_or_products_are_computed_once_for_all_gammas(monkeypatch, kernel):
     X, y, _ = clouds()
@@ -297,6 +301,7 @@ def test_distances_or_products_are_computed_once_for_all_gammas(monkeypatch, ker
     np.testing.assert_allclose(one.decision_function(X), shared.decision_function(X), rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.slow
 def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
     monkeypatch.setattr(threads, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
     X, y, _ = clouds(n=700)

@@ -90,6 +90,14 @@ def test_a_part_is_made_of_the_chosen_instances_in_their_order(name):
 
 
 @pytest.mark.parametrize("name", [name for name in FORMS if name != "centred"])
+def test_a_point_found_on_a_part_seen_from_all_instances(name):
+    rows, chosen = FORMS[name](X), np.array([9, 0, 4, 5])
+    coef = np.random.default_rng(7).standard_normal((4, 1))
+    u = rows.from_part(rows.part(chosen).combine(coef)[:, 0], chosen)
+    np.testing.assert_allclose(rows.scores(u[:, None]), dense_kernel(name)[:, chosen] @ coef, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name != "centred"])
 def test_means_of_groups_and_what_is_found_on_them(name):
     rows = FORMS[name](X)
     means = rows.averaged(STARTS)

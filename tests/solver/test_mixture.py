@@ -38,6 +38,7 @@ def random_level(rng):
     return mu, slopes, bounds, scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_projection_is_the_nearest_point_of_the_level_set_or_none(block):
     rng = np.random.default_rng(block)
@@ -84,6 +85,7 @@ def test_the_basis_is_orthonormal_and_sums_to_zero(T):
     np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss):
@@ -109,6 +111,7 @@ def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss
     assert mixture.lower >= optimum * (1 - 1e-3)
 
 
+@pytest.mark.slow
 def test_the_lower_bound_is_what_the_cuts_prove_and_no_more():
     # The cuts' own minimum over the simplex, by linear programming; nothing above it is proven.
     rng = np.random.default_rng(1)
@@ -153,6 +156,7 @@ def dense_master(rng, loss):
     return value, generic_master(K, label_set, losses, labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_closed_form_lowers_F_at_every_step_and_its_bound_holds(seed, loss):
@@ -205,6 +209,7 @@ def test_a_fixed_point_of_the_closed_form_with_all_weights_positive_is_optimal()
     np.testing.assert_array_equal(weights.mu, mu)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["linear", "gram"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", range(3))

@@ -87,3 +87,18 @@ def test_a_start_at_the_solution_is_the_solution(kind, loss):
 def test_rows_without_a_solver_are_refused_by_name():
     with pytest.raises(TypeError, match="no solver is registered for ndarray"):
         begin(np.eye(3), BalancedLabels.known(np.ones(3, np.int8)), Losses.of("hinge", np.ones(3)))
+
+
+@pytest.mark.parametrize("kind, loss", CASES)
+def test_a_state_goes_on_at_higher_prices(kind, loss):
+    rng = np.random.default_rng(9)
+    problem = random_problem(rng, kind, loss)
+    y = problem.label_set.initial(rng)
+    every = np.ones(problem.label_set.n_rows, dtype=bool)
+    state = begin(*problem[:2], problem.losses.eased(every, 0.1))
+    low = solve_svm(state, y, rng, 1e-6).upper
+    state.reprice(problem.losses)
+    high = solve_svm(state, y, rng, 1e-6).upper
+    expected = generic_master(problem.K, problem.label_set, problem.losses, [y]).value
+    assert low < high
+    assert abs(high - expected) <= 2e-6 * expected
