@@ -2,6 +2,7 @@
 #
 #   make demo     install wellsvm and show what it does
 #   make test     lint, type check and run the tests
+#   make test-fast  run the tests that take less than about two seconds each
 #   make lint     lint and type check only
 #   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
@@ -55,6 +56,9 @@ lint: $(VENV)/.installed-test
 
 test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.installed-test
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
 
 # The compiled module once more, with sanitizers, in an environment of its own. Python itself has none, so their library
 # is loaded ahead of it, and the C++ library with it, or exceptions could not be followed.

@@ -365,6 +365,13 @@ def relaxation_optimum(problem: Problem) -> float:
     return generic_master(problem.K, problem.label_set, problem.losses, problem.labels()).value
 
 
+def accurate(tol: float, oracle: str) -> Options:
+    """Options of a cutting plane that ends only where nothing is left to gain."""
+    return Options(
+        tol=tol, min_violation=tol, min_decrease=10 * tol, max_iter=500, max_rounds=20_000, oracle=oracle
+    )  # fmt: skip
+
+
 def mixed_integer_optimum(problem: Problem, tol: float = 1e-7) -> tuple[float, np.ndarray]:
     """Eq. (3): the best labelling in B and its SVM's objective, by trying every one."""
     rng = np.random.default_rng(0)

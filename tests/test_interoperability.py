@@ -13,7 +13,15 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, GroupKFold, HalvingGridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    KFold,
+    ParameterGrid,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -116,6 +124,34 @@ def test_frames_pass_through_a_pipeline_that_keeps_them(name):
 # ------------------------------------------------------------------ searches
 
 
+def by_hand(model, grid, X, y, cv, score):
+    """Scores of a search, one row per candidate and one column per fold, by two plain loops."""
+    folds = list(cv.split(np.zeros(len(y)), y))
+    return np.array(
+        [
+            [
+                score(clone(model).set_params(**params).fit(X[train], y[train]), X[test], y[test])
+                for train, test in folds
+            ]
+            for params in ParameterGrid(grid)
+        ]
+    )
+
+
+def check_search(search, expected):
+    """A search has exactly these scores, and takes the best of them."""
+    scores = [search.cv_results_[f"split{k}_test_score"] for k in range(expected.shape[1])]
+    np.testing.assert_array_equal(np.stack(scores, axis=1), expected)
+    assert search.best_index_ == expected.mean(axis=1).argmax()
+    assert search.best_params_ == list(ParameterGrid(search.param_grid))[search.best_index_]
+
+
+def on_labeled(model, X, y):
+    """Accuracy on the labeled rows."""
+    labeled = ~np.isnan(y)
+    return np.mean(model.predict(X[labeled]) == y[labeled])
+
+
 @pytest.mark.parametrize("cv", [SemiSupervisedSplit(3, unlabeled=np.nan), KFold(3)], ids=["labeled rows", "all rows"])
 @pytest.mark.parametrize("name", ["plain", "cv"])
 def test_a_pipeline_in_a_search_with_unlabeled_rows(name, cv):
@@ -124,32 +160,41 @@ def test_a_pipeline_in_a_search_with_unlabeled_rows(name, cv):
     grid = {f"{step}__C": [0.01, 1]}
     search = GridSearchCV(pipeline, grid, cv=cv, scoring=make_labeled_scorer(), error_score="raise")
     search.fit(X, Y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_score_ > 0.7
+    check_search(search, by_hand(pipeline, grid, X, Y, cv, on_labeled))
 
 
 def test_a_search_over_clusterings():
     scoring = lambda model, X, y: clustering_accuracy(y, model.predict(X))  # noqa: E731
     pipeline = make_pipeline(StandardScaler(), MaxMarginClustering(random_state=0))
-    search = GridSearchCV(pipeline, {"maxmarginclustering__kernel": ["linear", "rbf"]}, scoring=scoring, cv=2)
-    assert search.fit(X, MOONS.y).best_score_ > 0.6
+    grid = {"maxmarginclustering__kernel": ["linear", "rbf"]}
+    search = GridSearchCV(pipeline, grid, scoring=scoring, cv=KFold(2)).fit(X, MOONS.y)
+    check_search(search, by_hand(pipeline, grid, X, MOONS.y, KFold(2), scoring))
 
 
 @pytest.mark.parametrize("name", BAGS)
 def test_a_pipeline_of_bags_in_a_search(name):
     pipeline = make_pipeline(per_instance(StandardScaler()), clone(BAGS[name]))
     step = pipeline.steps[-1][0]
-    search = GridSearchCV(pipeline, {f"{step}__C_positive": [1, 10]}, cv=3, scoring="accuracy", error_score="raise")
-    assert search.fit(Bags(INSTANCES, GROUPS), Y_BAGS).best_score_ > 0.6
+    grid, bags = {f"{step}__C_positive": [1, 10]}, Bags(INSTANCES, GROUPS)
+    search = GridSearchCV(pipeline, grid, cv=3, scoring="accuracy", error_score="raise").fit(bags, Y_BAGS)
+    score = lambda model, X, y: np.mean(model.predict(X) == y)  # noqa: E731
+    check_search(search, by_hand(pipeline, grid, bags, Y_BAGS, StratifiedKFold(3), score))
+    assert search.best_score_ >= 0.75 > max(np.mean(Y_BAGS), 1 - np.mean(Y_BAGS))  # the majority is one half
 
 
 def test_successive_halving():
     search = HalvingGridSearchCV(
-        clone(ROWS["plain"]), {"C": [0.1, 1, 10]}, cv=SemiSupervisedSplit(2, unlabeled=np.nan), min_resources=40,
-        scoring=make_labeled_scorer("balanced_accuracy"), random_state=0,
+        clone(ROWS["plain"]), {"C": [0.1, 1, 10]}, cv=SemiSupervisedSplit(2, unlabeled=np.nan),
+        min_resources=40, factor=2, scoring=make_labeled_scorer("balanced_accuracy"), random_state=0,
     )  # fmt: skip
-    assert search.fit(X, Y).n_iterations_ >= 1
-    assert search.score(X, MOONS.y.astype(float)) > 0.7
+    assert search.fit(X, Y).n_iterations_ >= 2
+    last = search.cv_results_["iter"] == search.n_iterations_ - 1
+    means = np.where(last, search.cv_results_["mean_test_score"], -np.inf)
+    assert search.best_index_ == means.argmax()
+    chosen = clone(ROWS["plain"]).set_params(**search.best_params_).fit(X, Y)
+    np.testing.assert_array_equal(search.best_estimator_.decision_function(X), chosen.decision_function(X))
+    supervised = clone(chosen).set_params(C_unlabeled=0.0).fit(X, Y)
+    assert chosen.score(X, MOONS.y) >= supervised.score(X, MOONS.y) - 0.05
 
 
 # ------------------------------------------------------------------ scorers
@@ -215,7 +260,17 @@ def test_groups_are_routed_to_every_method_of_a_bag_classifier(name):
         assert pipeline.predict(INSTANCES, groups=GROUPS).shape == (24,)
         assert pipeline.score(INSTANCES, y, groups=GROUPS) == alone.score(Bags(INSTANCES, GROUPS), Y_BAGS)
         search = GridSearchCV(model, {"C_positive": [1, 10]}, cv=GroupKFold(3), error_score="raise")
-        assert search.fit(INSTANCES, y, groups=GROUPS).best_score_ > 0.6
+        search.fit(INSTANCES, y, groups=GROUPS)
+    bags = Bags(INSTANCES, GROUPS)
+    folds = [(np.unique(GROUPS[a]), np.unique(GROUPS[b])) for a, b in GroupKFold(3).split(INSTANCES, y, GROUPS)]
+    scores = [
+        [
+            clone(BAGS[name]).set_params(C_positive=C).fit(bags[train], Y_BAGS[train]).score(bags[test], Y_BAGS[test])
+            for train, test in folds
+        ]
+        for C in (1, 10)
+    ]
+    check_search(search, np.array(scores))
 
 
 def test_the_first_argument_of_a_bag_classifier_is_no_metadata():

@@ -91,6 +91,7 @@ def interrupt(fit):
         process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 def test_ctrl_c_ends_a_long_fit_within_half_a_second_and_for_good(fit):
     waited = []

@@ -64,6 +64,7 @@ def decided():
     return json.loads(run(FIT + "print(json.dumps(values))"))
 
 
+@pytest.mark.slow
 def test_the_reference_backend_can_be_asked_for_and_decides_the_same(decided):
     program = FIT + "from wellsvm.native import backend_name\nprint(json.dumps([backend_name(), values]))"
     name, values = json.loads(run(program, WELLSVM_BACKEND="reference", PYTHONWARNINGS="error::RuntimeWarning"))
@@ -72,6 +73,7 @@ def test_the_reference_backend_can_be_asked_for_and_decides_the_same(decided):
     np.testing.assert_allclose(values, decided, atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_missing_compiled_module_warns_once_and_the_reference_takes_over(decided):
     program = """
 import sys, warnings
@@ -98,6 +100,7 @@ print(json.dumps([backend_name(), told, values]))
     np.testing.assert_allclose(values, decided, atol=0.02)
 
 
+@pytest.mark.slow
 def test_wellsvm_imports_no_optional_package_and_works_without_them():
     # scikit-learn itself tries some of them, so the hook asks who wants the package, and then refuses it.
     program = """

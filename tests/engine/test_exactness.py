@@ -6,7 +6,6 @@ and kernel, hinge and squared hinge, with and without bias, every kind of balanc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import pytest
 
 from checks import (
     Problem,
+    accurate,
     generic_master,
     mixed_integer_optimum,
     random_problem,
@@ -23,10 +23,8 @@ from checks import (
     sdp_relaxation,
 )
 from wellsvm.engine.cutting_plane import cutting_plane
-from wellsvm.engine.master import solve_master
-from wellsvm.engine.report import Result
-from wellsvm.engine.separation import ORACLES
-from wellsvm.engine.svm import fit_svm
+from wellsvm.engine.report import Relaxation
+from wellsvm.solver import begin, fit_svm, solve_master
 
 N_BLOCKS, BLOCK = 10, 20
 TOL = 1e-5  # of the engine, relative to the objective
@@ -34,6 +32,7 @@ MASTER = 1e-4  # relative difference to the generic solver's optimum of the same
 WITHIN, SHARE = 0.01, 0.95  # climbing ends this near to the relaxation's optimum, on this share of the problems
 BOUND = 1e-5  # relative accuracy of the solvers where two optima are compared by <=
 
+ORACLES = ("paper", "climb")
 CASES = [(kind, loss) for loss in ("hinge", "squared_hinge") for kind in ("linear", "gram")]
 
 
@@ -42,41 +41,42 @@ class Solved(NamedTuple):
 
     name: str
     problem: Problem
-    results: dict[str, Result]
+    results: dict[str, Relaxation]
     optimum: float
 
 
-def run(problem: Problem, oracle: str, seed: list[int]) -> Result:
+def run(problem: Problem, oracle: str, seed: list[int]) -> Relaxation:
     rng = np.random.default_rng(seed)
-    descent = problem.geometry.descent(problem.label_set, problem.losses)
-    first = problem.label_set.initial(rng)
-    return cutting_plane(descent, [first], oracle=ORACLES[oracle], tol=TOL, max_iter=500, max_rounds=20_000, rng=rng)
+    state = begin(*problem[:3], options=accurate(TOL, oracle))
+    return cutting_plane(state, [problem.label_set.initial(rng)], rng)
 
 
-def solve(block: int, k: int, oracles: Iterable[str]) -> Solved:
+def solve(block: int, k: int) -> Solved:
     kind, loss = CASES[k % len(CASES)]
     problem = random_problem(np.random.default_rng([block, k]), kind, loss)
-    results = {oracle: run(problem, oracle, [block, k, len(oracle)]) for oracle in oracles}
+    results = {oracle: run(problem, oracle, [block, k, len(oracle)]) for oracle in ORACLES}
     return Solved(f"problem [{block}, {k}] ({kind}, {loss})", problem, results, relaxation_optimum(problem))
 
 
 @lru_cache(maxsize=2)  # the tests of a block run one after the other
 def campaign(block: int) -> list[Solved]:
-    return [solve(block, k, ORACLES) for k in range(BLOCK)]
+    return [solve(block, k) for k in range(BLOCK)]
 
 
 def listed(failures: list[str]) -> str:
     return "\n".join(["", *failures])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(N_BLOCKS), scope="module")
 class TestCampaign:
     def test_the_final_master_has_the_optimum_of_a_generic_solver(self, block):
         failures = []
         for name, problem, results, _ in campaign(block):
             for oracle, result in results.items():
-                wanted = generic_master(problem.K, problem.label_set, problem.losses, result.labels).value
-                error = (result.objective - wanted) / wanted
+                labels = result.solution.state.labels
+                wanted = generic_master(problem.K, problem.label_set, problem.losses, labels).value
+                error = (result.solution.upper - wanted) / wanted
                 if not -BOUND <= error <= MASTER:
                     failures.append(f"{name}, {oracle}: off by {error:.1e}, {result.status}")
         assert not failures, listed(failures)
@@ -88,11 +88,11 @@ class TestCampaign:
             every = problem.labels()
             labels = [every[j] for j in rng.permutation(len(every))[: int(rng.integers(2, 9))]]
             wanted = generic_master(problem.K, problem.label_set, problem.losses, labels).value
-            descent = problem.geometry.descent(problem.label_set, problem.losses)
+            state = begin(*problem[:3])
             for y in labels:
-                descent.add(descent.candidate(y))
+                state.add(state.candidate(y))
             rows = np.arange(problem.label_set.n_rows)
-            master = solve_master(descent, np.full(len(labels), 1 / len(labels)), rows, rng, TOL)
+            master = solve_master(state, np.full(len(labels), 1 / len(labels)), rows, rng, TOL)
             error = (master.upper - wanted) / wanted
             if not -BOUND <= error <= MASTER or master.lower > wanted * (1 + BOUND):
                 failures.append(f"{name}: off by {error:.1e}, {len(labels)} label vectors, {master.n_epochs} epochs")
@@ -112,19 +112,24 @@ class TestCampaign:
     def test_no_objective_lies_below_the_optimum_of_the_relaxation(self, block):
         for name, _, results, optimum in campaign(block):
             for oracle, result in results.items():
-                assert result.objective >= optimum * (1 - BOUND), f"{name}, {oracle}"
+                assert result.solution.upper >= optimum * (1 - BOUND), f"{name}, {oracle}"
+
+    def test_climbing_reaches_the_optimum_of_the_relaxation_on_nearly_all_problems(self, block):
+        far = [
+            f"{name}: {result.solution.upper / optimum - 1:.1%} above, {result.status}"
+            for name, _, results, optimum in campaign(block)
+            if (result := results["climb"]).solution.upper > optimum * (1 + WITHIN)
+        ]
+        assert len(far) <= (1 - SHARE) * BLOCK + 1e-9, listed(far)
+
+    def test_the_papers_oracle_stops_above_the_relaxation_where_climbing_does_not(self, block):
+        # Why "no violated label found" is not called optimal: on most problems one linearisation is not enough.
+        solved = campaign(block)
+        far = {o: sum(s.results[o].solution.upper > s.optimum * (1 + WITHIN) for s in solved) for o in ORACLES}
+        assert far["climb"] < far["paper"]
 
 
-def test_climbing_reaches_the_optimum_of_the_relaxation_on_nearly_all_problems():
-    solved = [solve(block, k, ["climb"]) for block in range(N_BLOCKS) for k in range(BLOCK)]
-    far = [
-        f"{name}: {result.objective / optimum - 1:.1%} above, {result.status}"
-        for name, _, results, optimum in solved
-        if (result := results["climb"]).objective > optimum * (1 + WITHIN)
-    ]
-    assert len(far) <= (1 - SHARE) * len(solved), listed(far)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kind", ["linear", "gram"])
 def test_theorem_1_the_relaxation_lies_between_the_sdp_and_the_mixed_integer_optimum(kind, loss):
@@ -134,7 +139,7 @@ def test_theorem_1_the_relaxation_lies_between_the_sdp_and_the_mixed_integer_opt
         problem = random_problem(rng, kind, loss, n_range=(8, 10))
         sdp, relaxation = sdp_relaxation(problem), relaxation_optimum(problem)
         integer, best = mixed_integer_optimum(problem)
-        well = run(problem, "climb", [seed, 78]).objective
+        well = run(problem, "climb", [seed, 78]).solution.upper
 
         # The relaxation itself, to the solvers' accuracy; then what the engine reached of it.
         assert sdp <= relaxation * (1 + BOUND)
@@ -147,16 +152,9 @@ def test_theorem_1_the_relaxation_lies_between_the_sdp_and_the_mixed_integer_opt
         # One of the enumerated SVMs, and the best one, by the generic solver.
         every = problem.labels()
         for y in (best, every[int(rng.integers(len(every)))]):
-            svm = fit_svm(*problem[:3], y, tol=1e-7, rng=rng).objective
+            svm = fit_svm(*problem[:3], y, tol=1e-7, rng=rng).upper
             generic = generic_master(problem.K, problem.label_set, problem.losses, [y]).value
             assert abs(svm - generic) <= 2e-6 * generic
     # On some problems the inequalities are strict: the three values are not one.
     assert n_above_sdp >= 1
     assert n_below_integer >= 1
-
-
-def test_the_papers_oracle_stops_above_the_relaxation_where_climbing_does_not():
-    # Why "no violated label found" is not called optimal: on most problems one linearisation is not enough.
-    solved = campaign(0)
-    far = {o: sum(s.results[o].objective > s.optimum * (1 + WITHIN) for s in solved) for o in ORACLES}
-    assert far["climb"] < far["paper"]

@@ -11,15 +11,15 @@ from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
-from checks import Problem, generic_master, mixed_integer_optimum, relaxation_optimum
-from wellsvm.engine.cutting_plane import cutting_plane
-from wellsvm.engine.report import Result
-from wellsvm.engine.separation import ORACLES
-from wellsvm.engine.svm import fit_svm
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.base import Losses
+from checks import Problem, accurate, generic_master, mixed_integer_optimum, relaxation_optimum, row_of
+from wellsvm.engine.cutting_plane import ORACLES, cutting_plane
+from wellsvm.engine.report import Relaxation
 from wellsvm.labels import KeyInstances
+from wellsvm.losses import Losses
+from wellsvm.rows import GramRows, LinearRows
+from wellsvm.solver import begin, fit_svm
 
 N_PROBLEMS = 24
 TOL = 1e-5  # of the engine, relative to the objective
@@ -34,8 +34,8 @@ class BagProblem(Problem):
 
     def labels(self) -> list[np.ndarray]:
         """All of B."""
-        base = np.where(self.label_set.positive_rows, 0, -1)[self.label_set.row_of].astype(np.int8)
-        bags = [np.flatnonzero(self.label_set.row_of == row) for row in np.flatnonzero(self.label_set.positive_rows)]
+        base = np.where(self.label_set.positive_rows, 0, -1)[row_of(self.label_set)].astype(np.int8)
+        bags = [np.flatnonzero(row_of(self.label_set) == row) for row in np.flatnonzero(self.label_set.positive_rows)]
         every = []
         for keys in product(*(combinations(bag, min(self.label_set.v, bag.size)) for bag in bags)):
             y = base.copy()
@@ -48,7 +48,7 @@ class BagProblem(Problem):
 class Solved(NamedTuple):
     name: str
     problem: Problem
-    results: dict[str, Result]
+    results: dict[str, Relaxation]
     optimum: float
 
 
@@ -65,20 +65,19 @@ def random_bags(rng: np.random.Generator, kind: str, loss: str, v: int) -> Probl
     X = rng.standard_normal((n, d))
     X[label_set.linear_oracle(rng.standard_normal(n)) == 1] += rng.uniform(0.0, 2.0) * rng.standard_normal(d)
     if kind == "linear":
-        geometry, K = LinearGeometry(X, bias), X @ X.T
+        rows, K = LinearRows(X, bias), X @ X.T
     else:
         squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
         K = np.exp(-squared * rng.choice([0.25, 1.0, 4.0]) / squared.mean())
-        geometry = GramGeometry(K, bias)
+        rows = GramRows(K, bias)
     C = np.where(label_set.positive_rows, rng.choice([0.3, 1.0, 10.0]), rng.choice([0.1, 1.0]))
-    return BagProblem(geometry, label_set, Losses.of(loss, C), K + bias**2)
+    return BagProblem(rows, label_set, Losses.of(loss, C), K + bias**2)
 
 
-def run(problem: Problem, oracle: str, seed: list[int]) -> Result:
+def run(problem: Problem, oracle: str, seed: list[int]) -> Relaxation:
     rng = np.random.default_rng(seed)
-    descent = problem.geometry.descent(problem.label_set, problem.losses)
-    first = problem.label_set.initial(rng)
-    return cutting_plane(descent, [first], oracle=ORACLES[oracle], tol=TOL, max_iter=500, max_rounds=20_000, rng=rng)
+    state = begin(*problem[:3], options=accurate(TOL, oracle))
+    return cutting_plane(state, [problem.label_set.initial(rng)], rng)
 
 
 @lru_cache(maxsize=1)
@@ -92,12 +91,14 @@ def campaign() -> list[Solved]:
     return solved
 
 
+@pytest.mark.slow
 class TestCampaign:
     def test_the_final_master_has_the_optimum_of_a_generic_solver(self):
         for name, problem, results, _ in campaign():
             for oracle, result in results.items():
-                wanted = generic_master(problem.K, problem.label_set, problem.losses, result.labels).value
-                error = (result.objective - wanted) / wanted
+                labels = result.solution.state.labels
+                wanted = generic_master(problem.K, problem.label_set, problem.losses, labels).value
+                error = (result.solution.upper - wanted) / wanted
                 assert -BOUND <= error <= MASTER, f"{name}, {oracle}: off by {error:.1e}, {result.status}"
 
     def test_the_objective_never_rises_from_one_choice_to_the_next(self):
@@ -112,10 +113,10 @@ class TestCampaign:
     def test_no_objective_lies_below_the_optimum_of_the_relaxation(self):
         for name, _, results, optimum in campaign():
             for oracle, result in results.items():
-                assert result.objective >= optimum * (1 - BOUND), f"{name}, {oracle}"
+                assert result.solution.upper >= optimum * (1 - BOUND), f"{name}, {oracle}"
 
     def test_climbing_reaches_the_optimum_of_the_relaxation_on_nearly_all_problems(self):
-        far = [s.name for s in campaign() if s.results["climb"].objective > s.optimum * (1 + WITHIN)]
+        far = [s.name for s in campaign() if s.results["climb"].solution.upper > s.optimum * (1 + WITHIN)]
         assert len(far) <= (1 - SHARE) * N_PROBLEMS, far
 
     def test_the_relaxation_lies_below_the_best_choice_and_sometimes_strictly(self):
@@ -123,8 +124,8 @@ class TestCampaign:
         for name, problem, results, optimum in campaign()[:12]:
             integer, best = mixed_integer_optimum(problem)
             assert optimum <= integer * (1 + BOUND), name
-            assert results["climb"].objective <= integer * (1 + MASTER), name
-            svm = fit_svm(*problem[:3], best, tol=1e-7, rng=np.random.default_rng(0)).objective
+            assert results["climb"].solution.upper <= integer * (1 + MASTER), name
+            svm = fit_svm(*problem[:3], best, tol=1e-7, rng=np.random.default_rng(0)).upper
             generic = generic_master(problem.K, problem.label_set, problem.losses, [best]).value
             assert abs(svm - generic) <= 2e-6 * generic, name
             n_strict += optimum < integer * (1 - 10 * BOUND)

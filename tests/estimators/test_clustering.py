@@ -1,9 +1,9 @@
-"""MaxMarginClustering: exactness on enumerable problems, invariances, prediction, bad input, scikit-learn's checks."""
+"""MaxMarginClustering: invariances, prediction, starts, bad input, scikit-learn's checks."""
 
 from __future__ import annotations
 
 import pickle
-from functools import lru_cache
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,15 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from checks import enumerate_labels, generic_master, random_kernel
 from wellsvm import MaxMarginClustering
-from wellsvm.engine.cutting_plane import cutting_plane
-from wellsvm.engine.separation import ORACLES
-from wellsvm.estimators._many_clusters import of_largest_value, relabel_together
-from wellsvm.estimators._two_class import Settings
-from wellsvm.estimators._two_clusters import choose_cut, fit_two_clusters
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.base import Losses
+from wellsvm.engine import recipe
+from wellsvm.estimators import clustering
+from wellsvm.estimators.base import options_of
 from wellsvm.labels import ClusterLabels
 from wellsvm.metrics import clustering_accuracy
 
@@ -37,83 +32,6 @@ def cluster(X=BLOBS, **params):
 def partition(labels):
     """A labelling without its names."""
     return {frozenset(np.flatnonzero(labels == k)) for k in np.unique(labels)}
-
-
-# ------------------------------------------------------------------ exactness on enumerable problems
-
-N_PROBLEMS, TOL, BOUND, MASTER = 24, 1e-5, 1e-5, 1e-4
-
-
-@lru_cache(maxsize=1)
-def campaign():
-    """Small problems, what the engine made of them by climbing, and the true optimum of the relaxation."""
-    solved = []
-    for k in range(N_PROBLEMS):
-        rng = np.random.default_rng([k, 11])
-        n, bias = int(rng.integers(6, 10)), float(rng.integers(2))
-        X = rng.standard_normal((n, 3)) + np.outer(rng.choice([-1, 1], n), rng.uniform(0, 2, 3))
-        if k % 2:
-            K = X @ X.T
-            geometry = LinearGeometry(X, bias)
-        else:
-            K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 6)
-            geometry = GramGeometry(K, bias)
-        labels = ClusterLabels.of_share(n, float(rng.choice([0.0, 0.3, 0.5])))
-        losses = Losses.of(("hinge", "squared_hinge")[k % 4 // 2], np.full(n, rng.choice([0.1, 1.0, 10.0])))
-        results = {}
-        for oracle in ORACLES:
-            run_rng = np.random.default_rng([k, 12])
-            results[oracle] = cutting_plane(
-                geometry.descent(labels, losses), [labels.initial(run_rng)], oracle=ORACLES[oracle], tol=TOL,
-                max_iter=500, max_rounds=20_000, rng=run_rng,
-            )  # fmt: skip
-        every = [y for y in enumerate_labels(labels) if y[0] > 0]  # one of y and -y
-        optimum = generic_master(K + bias**2, labels, losses, every).value
-        solved.append((K + bias**2, labels, losses, results, optimum))
-    return solved
-
-
-def test_the_final_master_has_the_optimum_of_a_generic_solver():
-    for k, (K, labels, losses, results, _) in enumerate(campaign()):
-        for oracle, result in results.items():
-            wanted = generic_master(K, labels, losses, result.labels).value
-            assert -BOUND <= result.objective / wanted - 1 <= MASTER, (k, oracle)
-
-
-def test_no_objective_lies_below_the_optimum_of_the_relaxation():
-    for k, (_, _, _, results, optimum) in enumerate(campaign()):
-        for oracle, result in results.items():
-            assert result.objective >= optimum * (1 - BOUND), (k, oracle)
-
-
-def test_climbing_reaches_the_optimum_of_the_relaxation_on_nearly_all_problems():
-    far = [k for k, (*_, results, optimum) in enumerate(campaign()) if results["climb"].objective > 1.01 * optimum]
-    assert len(far) <= 1, far
-
-
-def test_every_generated_labelling_is_feasible():
-    for _, labels, _, results, _ in campaign():
-        assert all(labels.contains(y) for result in results.values() for y in result.labels)
-    for balance in (0.0, 0.1, 0.3):
-        model = cluster(balance=balance, oracle="climb", kernel="rbf")
-        bound = ClusterLabels.of_share(len(BLOBS), balance)
-        assert all(bound.contains(y) for y in model.labelings_)
-
-
-def test_one_of_y_and_minus_y_gives_the_relaxation_of_all():
-    K, labels, losses, _, optimum = campaign()[0]
-    assert generic_master(K, labels, losses, list(enumerate_labels(labels))).value == pytest.approx(optimum, rel=1e-5)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_label_vectors_found_by_climbing_agree_in_sign(seed):
-    # Else they would cancel in f.
-    rng = np.random.default_rng(seed)
-    geometry, labels = GramGeometry(random_kernel(rng, 30)), ClusterLabels(30, 6)
-    fit = fit_two_clusters(geometry, labels, 1.0, Settings(oracle="climb"), 5, rng)
-    found = np.stack(fit.result.labels).astype(int)
-    assert len(found) > 1
-    assert np.all(found[1:] @ found[0] >= 0)
 
 
 # ------------------------------------------------------------------ invariances
@@ -175,12 +93,45 @@ def test_a_precomputed_kernel_gives_what_the_kernel_gives():
 
 
 def test_many_sparse_rows_start_from_some_of_them(monkeypatch):
-    monkeypatch.setattr("wellsvm.estimators._division.SAMPLE", 50)
+    monkeypatch.setattr(clustering, "options_of", partial(options_of, alignment_sample=50))
     assert clustering_accuracy(TRUTH, cluster(sp.csr_matrix(BLOBS - BLOBS.mean(axis=0))).labels_) == 1.0
     assert clustering_accuracy(TRUTH, cluster().labels_) == 1.0
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_papers_start_is_the_best_aligned_of_random_assignments(kernel, monkeypatch):
+    opened, first = [], recipe.cutting_plane
+    monkeypatch.setattr(recipe, "cutting_plane", lambda state, labels, *rest, **how: (
+        opened.append((state, labels)) or first(state, labels, *rest, **how)
+    ))  # fmt: skip
+    cluster(kernel=kernel, init="alignment", n_init=7, random_state=3)
+    ((state, (y,)),) = opened
+    # The same draws by hand, their alignment by the dense formula y'Ky.
+    seed = np.random.RandomState(3).randint(np.iinfo(np.int32).max)
+    rng = np.random.default_rng([seed, 0])
+    drawn = [state.label_set.initial(rng) for _ in range(7)]
+    K = state.rows.scores(state.rows.combine(np.eye(len(BLOBS))))
+    best = max(drawn, key=lambda z: z @ K @ z)
+    np.testing.assert_array_equal(y, best)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_both_starts_find_two_clouds_and_more_draws_do_not_align_worse(kernel):
+    for n_init in (5, 20):
+        model = cluster(kernel=kernel, init="alignment", n_init=n_init, oracle="climb", max_iter=100)
+        assert clustering_accuracy(TRUTH, model.labels_) == 1.0
+    with pytest.raises(ValueError, match="init must be one of 'climbed', 'alignment'"):
+        cluster(init="random")
+
+
 # ------------------------------------------------------------------ balance, labels and prediction
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.1, 0.3])
+def test_every_generated_labelling_is_feasible(balance):
+    model = cluster(balance=balance, oracle="climb", kernel="rbf")
+    bound = ClusterLabels.of_share(len(BLOBS), balance)
+    assert all(bound.contains(y) for y in model.labelings_)
 
 
 @pytest.mark.parametrize("balance", [0.0, 0.05, 0.3])
@@ -201,19 +152,6 @@ def test_the_threshold_is_zero_where_the_sign_of_f_keeps_the_balance():
     free, forced = cluster(X, balance=1.0), cluster(X, balance=0.0)
     assert free.threshold_ == 0.0
     assert forced.threshold_ != 0.0
-
-
-def test_the_cut_is_the_nearest_one_between_different_scores():
-    labels = ClusterLabels(6, 2)
-    y, threshold, split = choose_cut(np.array([3.0, 2.0, 1.0, -1.0, -2.0, -3.0]), labels, 1e-9)
-    assert (y.tolist(), threshold, split) == ([1, 1, 1, -1, -1, -1], 0.0, False)
-    y, threshold, split = choose_cut(np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]), labels, 1e-9)
-    assert (y.tolist(), threshold, split) == ([1, 1, 1, 1, -1, -1], 2.5, False)
-    # Four positives would divide the equal scores 3, 3: three is the next cut that does not.
-    y, threshold, split = choose_cut(np.array([6.0, 5.0, 4.0, 3.0, 3.0, 1.0]), labels, 1e-9)
-    assert (y.tolist(), threshold, split) == ([1, 1, 1, -1, -1, -1], 3.5, False)
-    y, threshold, split = choose_cut(np.ones(6), labels, 1e-9)
-    assert (y.tolist(), split) == ([1, 1, 1, 1, -1, -1], True)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -381,6 +319,12 @@ def test_prediction_asks_for_a_fit_and_for_the_same_columns():
         cluster().decision_function(changed(np.nan))
 
 
+def test_a_cluster_that_nobody_wants_is_told():
+    with pytest.warns(UserWarning, match="no row's first choice"):
+        model = cluster(np.ones((20, 2)), kernel="rbf", n_clusters=3)
+    assert np.bincount(model.labels_).size == 3
+
+
 # ------------------------------------------------------------------ scikit-learn's checks
 
 
@@ -389,29 +333,3 @@ def test_prediction_asks_for_a_fit_and_for_the_same_columns():
 @parametrize_with_checks([MaxMarginClustering(), MaxMarginClustering(kernel="rbf"), MaxMarginClustering(3, C=0.1)])
 def test_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
-
-
-# ------------------------------------------------------------------ clusters relabelled together
-
-
-def test_relabelling_together_repairs_a_bad_division():
-    K = rbf_kernel(FOUR, gamma=0.05)
-    start = TRUTH_OF_FOUR.copy()
-    wrong = np.random.default_rng(0).permutation(len(start))[: len(start) // 4]
-    start[wrong] = (start[wrong] + 1) % 4
-    svms, labels, predicted = relabel_together(GramGeometry(K), start, 1.0, "squared_hinge", 1e-2, seed=0, n_jobs=None)
-    assert clustering_accuracy(TRUTH_OF_FOUR, labels) == 1.0 > clustering_accuracy(TRUTH_OF_FOUR, start)
-    np.testing.assert_array_equal(labels, np.argmax([svm.scores() for svm in svms], axis=0))
-    assert predicted
-
-
-def test_a_cluster_that_nobody_wants_is_told():
-    with pytest.warns(UserWarning, match="no row's first choice"):
-        model = cluster(np.ones((20, 2)), kernel="rbf", n_clusters=3)
-    assert np.bincount(model.labels_).size == 3
-
-
-def test_a_cluster_that_is_nobodys_first_choice_keeps_the_row_it_misses_least():
-    F = np.array([[3.0, 1.0, 0.0], [3.0, 2.5, 0.0], [2.0, 2.9, 2.0], [1.0, 3.0, 2.8]])
-    np.testing.assert_array_equal(of_largest_value(F), [0, 0, 1, 2])
-    np.testing.assert_array_equal(of_largest_value(np.zeros((3, 3))), [1, 2, 0])

@@ -183,6 +183,7 @@ def bounds(balance, y):
     return np.ceil(n_free * low - 1e-9), np.floor(n_free * high + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", [True, False])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("balance", ["labels", 0.3, 0.0, 1.0, (0.2, 0.4), (0.4, 0.4), None])
@@ -198,6 +199,7 @@ def test_labelings_and_transduction_keep_known_labels_and_the_balance(balance, k
     assert low <= np.sum(model.transduction_[~known] == 1) <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init", ["refined", "svm", "alignment"])
 @pytest.mark.parametrize("balance", ["labels", None, {0: 0.2, 1: (0.1, 0.5), 2: "labels"}])
 def test_each_class_against_the_rest_keeps_its_own_balance(balance, init):
@@ -222,6 +224,7 @@ def test_first_labels_of_the_user_are_used():
 # ------------------------------------------------------------------ certificates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     "params",
@@ -251,6 +254,7 @@ def test_weights_are_on_the_simplex_the_gap_is_below_tol_and_the_objective_never
         assert np.all(np.diff(values) <= params["tol"] * values[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -381,6 +385,7 @@ def test_a_scalar_weight_is_a_factor_on_all_prices():
 # ------------------------------------------------------------------ warm start, seeds, threads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_warm_start_never_ends_higher(kernel, n_classes):
@@ -398,6 +403,7 @@ def test_warm_start_never_ends_higher(kernel, n_classes):
         assert Status(part[-1]).converged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_warm_start_takes_another_loss_other_rows_and_other_labels(kernel, n_classes):
@@ -419,6 +425,7 @@ def test_warm_start_takes_another_loss_other_rows_and_other_labels(kernel, n_cla
     np.testing.assert_array_equal(warm.transduction_[:15], y[:15])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("init", ["refined", "svm", "alignment"])
 def test_one_random_state_gives_the_same_bits_twice(init, kernel):
@@ -602,6 +609,7 @@ def test_a_clone_has_the_parameters_and_nothing_else():
     assert not [name for name in vars(copy) if name.endswith("_")]
 
 
+@pytest.mark.slow
 def test_a_grid_search_over_a_pipeline_keeps_unlabeled_rows_in_training():
     X, y, truth = clouds(n_classes=3, n_labeled=30, n=120)
     partial = np.nan_to_num(y, nan=-1).astype(int)

@@ -1,4 +1,4 @@
-"""The level method for mu: its projection is the nearest point, its lower bound is one."""
+"""Weights of label vectors: the level method's projection and its bound, and the paper's closed form."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 from scipy.optimize import linprog
 
 from checks import dual_value, generic_master, random_problem
-from wellsvm.engine.mixture import Mixture, _zero_sum_basis, project_below
-from wellsvm.engine.svm import fit_svm
-from wellsvm.geometry import GramGeometry
 from wellsvm.labels import BalancedLabels
+from wellsvm.options import Options
+from wellsvm.rows import GramRows
+from wellsvm.solver import begin, fit_svm, solve_master
+from wellsvm.solver.mixture import ClosedForm, LevelMethod, _zero_sum_basis, project_below
 
 
 def lowest_excess(slopes, bounds):
@@ -37,6 +38,7 @@ def random_level(rng):
     return mu, slopes, bounds, scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_projection_is_the_nearest_point_of_the_level_set_or_none(block):
     rng = np.random.default_rng(block)
@@ -83,6 +85,7 @@ def test_the_basis_is_orthonormal_and_sums_to_zero(T):
     np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss):
@@ -90,7 +93,7 @@ def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss
     K, label_set, losses, labels = small_master(rng, loss)
     optimum = generic_master(K, label_set, losses, labels).value
     T = len(labels)
-    mixture, bounds, best = Mixture(np.full(T, 1 / T)), [-np.inf], np.inf
+    mixture, bounds, best = LevelMethod(np.full(T, 1 / T), Options()), [-np.inf], np.inf
     for step in range(100):
         solved, F = solve_svm(K, label_set, losses, labels, mixture.mu)
         best = min(best, F)
@@ -108,6 +111,7 @@ def test_the_lower_bound_is_valid_never_falls_and_reaches_the_optimum(seed, loss
     assert mixture.lower >= optimum * (1 - 1e-3)
 
 
+@pytest.mark.slow
 def test_the_lower_bound_is_what_the_cuts_prove_and_no_more():
     # The cuts' own minimum over the simplex, by linear programming; nothing above it is proven.
     rng = np.random.default_rng(1)
@@ -115,7 +119,7 @@ def test_the_lower_bound_is_what_the_cuts_prove_and_no_more():
     for _ in range(200):
         T, m = int(rng.integers(2, 7)), int(rng.integers(2, 12))
         offsets, norms = rng.uniform(0, 1, m), rng.uniform(0, 4, (m, T))
-        mixture = Mixture(rng.dirichlet(np.ones(T)))
+        mixture = LevelMethod(rng.dirichlet(np.ones(T)), Options())
         for linear, squared in zip(offsets, norms):
             mixture.add_cut(linear, squared)
         at_vertices = max(offsets - 0.5 * norms.max(axis=1))
@@ -133,12 +137,98 @@ def test_a_wrong_upper_bound_cannot_make_the_lower_bound_wrong():
     rng = np.random.default_rng(0)
     K, label_set, losses, labels = small_master(rng, "hinge")
     optimum = generic_master(K, label_set, losses, labels).value
-    mixture = Mixture(np.full(len(labels), 1 / len(labels)))
+    mixture = LevelMethod(np.full(len(labels), 1 / len(labels)), Options())
     for _ in range(40):
         alpha, F = solve_svm(K, label_set, losses, labels, mixture.mu)
         mixture.add_cut(losses.dual_linear(alpha), np.array([(alpha * y) @ K @ (alpha * y) for y in labels]))
         mixture.step(0.9 * F, 1e-9)
         assert mixture.lower <= optimum * (1 + 1e-6)
+
+
+def dense_master(rng, loss):
+    """A small master, and F, its optimum for fixed mu, with the squared norms at its alpha."""
+    K, label_set, losses, labels = small_master(rng, loss)
+
+    def value(mu):
+        alpha, F = solve_svm(K, label_set, losses, labels, mu)
+        return F, losses.dual_linear(alpha), np.array([(alpha * y) @ K @ (alpha * y) for y in labels])
+
+    return value, generic_master(K, label_set, losses, labels)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_closed_form_lowers_F_at_every_step_and_its_bound_holds(seed, loss):
+    value, optimum = dense_master(np.random.default_rng(seed), loss)
+    weights = ClosedForm(np.full(optimum.mu.size, 1 / optimum.mu.size), Options())
+    last, linear, norms = value(weights.mu)
+    first = last
+    for _ in range(60):
+        weights.add_cut(linear, norms)
+        assert weights.lower <= optimum.value * (1 + 1e-6)
+        weights.step(last, 0.0)
+        assert np.all(weights.mu >= 0)
+        np.testing.assert_allclose(weights.mu.sum(), 1.0, rtol=1e-12)
+        before, (last, linear, norms) = last, value(weights.mu)
+        assert last <= before * (1 + 1e-7), "a step raised F"
+    assert last <= optimum.value * (1 + 2e-2)
+    assert last - optimum.value <= 0.5 * (first - optimum.value) + 1e-4 * optimum.value  # slow, but it gets there
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_optimal_weights_are_a_fixed_point_of_the_closed_form(seed, loss):
+    value, optimum = dense_master(np.random.default_rng(10 + seed), loss)
+    weights = ClosedForm(optimum.mu, Options())
+    F, linear, norms = value(optimum.mu)
+    weights.add_cut(linear, norms)
+    weights.step(F, 0.0)
+    np.testing.assert_allclose(weights.mu, optimum.mu, atol=2e-3)
+    np.testing.assert_allclose(value(weights.mu)[0], optimum.value, rtol=1e-5)
+
+
+def test_a_fixed_point_of_the_closed_form_with_all_weights_positive_is_optimal():
+    # mu_t ||u_t|| = mu_t c for all t means equal norms, where the cut at alpha is flat: nothing lies below it.
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        mu, c, linear = rng.dirichlet(np.ones(4)), rng.uniform(0.1, 3.0), rng.uniform(5.0, 6.0)
+        weights = ClosedForm(mu, Options())
+        weights.add_cut(linear, np.full(4, c**2))
+        weights.step(linear, 0.0)
+        np.testing.assert_allclose(weights.mu, mu, rtol=1e-12)
+        np.testing.assert_allclose(weights.lower, linear - 0.5 * c**2, rtol=1e-12)
+        # Anything else is none: weight moves to the longer vectors.
+        norms = c**2 * rng.uniform(0.5, 1.5, 4)
+        weights.add_cut(linear, norms)
+        weights.step(linear, 0.0)
+        assert norms @ weights.mu > norms @ mu
+    weights = ClosedForm(mu, Options())
+    weights.add_cut(0.0, np.zeros(4))  # alpha = 0: no direction is better than another
+    weights.step(0.0, 0.0)
+    np.testing.assert_array_equal(weights.mu, mu)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["linear", "gram"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_updates_reach_the_same_optimum(seed, loss, kind):
+    rng = np.random.default_rng(20 + seed)
+    problem = random_problem(rng, kind, loss)
+    every = problem.labels()
+    labels = [every[k] for k in rng.permutation(len(every))[:4]]
+    optimum = generic_master(problem.K, problem.label_set, problem.losses, labels).value
+    upper = {}
+    for name in ("level", "closed_form"):
+        state = begin(*problem[:3], options=Options(weight_update=name))
+        for y in labels:
+            state.add(state.candidate(y))
+        master = solve_master(state, np.full(4, 0.25), np.arange(problem.label_set.n_rows), rng, 1e-5, 20_000)
+        assert master.lower <= optimum * (1 + 1e-6)
+        upper[name] = master.upper
+    assert abs(upper["level"] - upper["closed_form"]) <= 1e-4 * optimum
+    assert abs(upper["closed_form"] - optimum) <= 1e-4 * optimum
 
 
 def small_master(rng, loss):
@@ -152,7 +242,7 @@ def solve_svm(K, label_set, losses, labels, mu):
     """alpha and F(mu) of the SVM whose kernel is ``sum_t mu_t K * y_t y_t'``, as one labelling of all +1."""
     mixed = np.ascontiguousarray(sum(m * K * np.outer(y, y) for m, y in zip(mu, labels)))
     ones = np.ones(label_set.n_rows, np.int8)
-    svm = fit_svm(GramGeometry(mixed), BalancedLabels(ones, 0), losses, ones, tol=1e-8, rng=np.random.default_rng(0))
-    alpha = svm.descent.alpha
-    np.testing.assert_allclose(dual_value(K, label_set, losses, alpha, labels, mu), svm.objective, rtol=1e-6)
-    return alpha, svm.objective
+    svm = fit_svm(GramRows(mixed), BalancedLabels.known(ones), losses, ones, tol=1e-8, rng=np.random.default_rng(0))
+    alpha = svm.alpha
+    np.testing.assert_allclose(dual_value(K, label_set, losses, alpha, labels, mu), svm.upper, rtol=1e-6)
+    return alpha, svm.upper

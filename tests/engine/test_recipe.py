@@ -1,0 +1,163 @@
+"""The recipe: searches that end in B between the best labelling and their start, and the best of them kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from checks import mixed_integer_optimum, random_problem
+from wellsvm.engine import recipe
+from wellsvm.engine.recipe import Guess, Opening, Task, fit, search
+from wellsvm.engine.report import Status
+from wellsvm.options import Options
+from wellsvm.solver import fit_svm
+
+CASES = [(kind, loss) for kind in ("linear", "gram") for loss in ("hinge", "squared_hinge")]
+WELL = Options(tol=1e-6, min_violation=1e-6, min_decrease=1e-5, search_rough=1.0, unsettled_labels=0.0)
+
+
+def task_of(problem, open_=None, rising=None):
+    return Task(*problem[:3], open_, rising)
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """Objective and tolerance of every SVM that a search solves."""
+    seen, solve = [], recipe.solve_svm
+
+    def watched(state, y, rng, tol, *rest):
+        svm = solve(state, y, rng, tol, *rest)
+        seen.append((svm.upper, tol))
+        return svm
+
+    monkeypatch.setattr(recipe, "solve_svm", watched)
+    return seen
+
+
+# ------------------------------------------------------------------ search
+
+
+@pytest.mark.parametrize("kind, loss", CASES)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_search_ends_in_B_between_the_best_labelling_and_its_start(seed, kind, loss, solved):
+    rng = np.random.default_rng(70 + seed)
+    problem = random_problem(rng, kind, loss, n_range=(8, 9))
+    label_set = problem.label_set
+    best, _ = mixed_integer_optimum(problem, tol=1e-6)
+    for scores in rng.standard_normal((3, label_set.n_instances)):
+        solved.clear()
+        svm = search(task_of(problem), Guess(scores, np.zeros(label_set.n_rows)), WELL, rng)
+        objectives = [objective for objective, _ in solved]
+        assert label_set.contains(svm.y)
+        assert svm.upper == objectives[-1]
+        assert all(after <= before * (1 + 1e-5) for before, after in pairwise(objectives)), "a round raised it"
+        assert svm.upper >= best * (1 - 1e-5)
+        if len(solved) < WELL.search_rounds:
+            np.testing.assert_array_equal(label_set.linear_oracle(svm.scores()), svm.y)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_a_search_never_ends_with_a_rough_solution(rounds, solved):
+    problem = random_problem(np.random.default_rng(5), "linear", "hinge", n_range=(8, 9))
+    rng, options = np.random.default_rng(0), replace(WELL, search_rough=5.0, search_rounds=rounds)
+    search(task_of(problem), Guess(rng.standard_normal(problem.label_set.n_instances)), options, rng)
+    assert solved[0][1] == 5.0 * options.tol
+    assert solved[-1][1] == options.tol
+
+
+@pytest.mark.parametrize("kind, loss", CASES)
+def test_a_search_at_rising_prices_ends_at_the_prices_of_the_task(kind, loss, solved):
+    rng = np.random.default_rng(7)
+    problem = random_problem(rng, kind, loss, n_range=(8, 9))
+    task = task_of(problem, rising=problem.label_set.y_known == 0)
+    guess = Guess(rng.standard_normal(task.labels.n_instances))
+    svm = search(task, guess, replace(WELL, search_prices=(0.01, 0.1)), rng)
+    assert svm.state.losses is task.losses
+    again = fit_svm(*problem[:3], svm.y, tol=1e-6, rng=rng)
+    assert svm.upper == pytest.approx(again.upper, rel=2e-6)
+    plain = len(solved)
+    solved.clear()
+    search(task, guess, WELL, rng)
+    assert len(solved) < plain, "lower prices were not gone through"
+
+
+# ------------------------------------------------------------------ fit
+
+
+def opening(problem, rng, n_guesses=3, lead=False):
+    """A task whose guesses are random scores."""
+    guesses = [Guess(scores) for scores in rng.standard_normal((n_guesses, problem.label_set.n_instances))]
+    first = [problem.label_set.initial(rng)]
+    return guesses, task_of(problem, lambda task, options, rng: Opening(first, guesses, None, lead))
+
+
+@pytest.mark.parametrize("lead", [False, True])
+@pytest.mark.parametrize("kind, loss", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fit_is_never_worse_than_its_guesses_nor_better_than_the_best_labelling(seed, kind, loss, lead):
+    rng = np.random.default_rng(80 + seed)
+    problem = random_problem(rng, kind, loss, n_range=(8, 9))
+    guesses, task = opening(problem, rng, lead=lead)
+    found = fit(task, WELL, rng)
+    best, _ = mixed_integer_optimum(problem, tol=1e-6)
+    reached = [search(task, guess, WELL, rng).upper for guess in guesses]
+    guessed = [
+        fit_svm(*problem[:3], task.labels.linear_oracle(guess.scores), tol=1e-6, rng=rng).upper for guess in guesses
+    ]
+    assert found.settled.upper <= min(reached) * (1 + 1e-5)
+    assert found.settled.upper <= min(guessed) * (1 + 1e-5)
+    assert found.settled.upper >= best * (1 - 1e-5)
+    assert found.relaxation.solution.upper <= found.settled.upper * (1 + 1e-4) or not lead, "the lead was not used"
+
+
+def test_a_fit_keeps_the_best_of_what_its_searches_reach(monkeypatch):
+    reached, original, n_choices = [], recipe.search, 0
+
+    def watched(*args):
+        reached.append(original(*args))
+        return reached[-1]
+
+    monkeypatch.setattr(recipe, "search", watched)
+    for seed in range(8):
+        rng = np.random.default_rng(90 + seed)
+        _, task = opening(random_problem(rng, "linear", "hinge"), rng)
+        reached.clear()
+        found = fit(task, WELL, rng)
+        assert len(reached) == 4  # three guesses and the relaxation
+        n_choices += len({round(svm.upper, 4) for svm in reached}) > 1
+        assert found.settled.upper == min(svm.upper for svm in reached)
+        assert found.solution is found.settled
+        np.testing.assert_array_equal(found.scores(), found.settled.scores())
+    assert n_choices >= 2, "all searches agree: nothing to choose"
+
+
+def test_without_a_search_f_is_the_relaxations():
+    rng = np.random.default_rng(91)
+    problem = random_problem(rng, "linear", "hinge")
+    _, task = opening(problem, rng, n_guesses=0)
+    found = fit(task, replace(WELL, refine=False), rng)
+    assert found.settled is None
+    assert found.solution is found.relaxation.solution
+    np.testing.assert_array_equal(found.y(), task.labels.linear_oracle(found.scores()))
+    assert task.labels.contains(found.y())
+
+
+def test_a_callback_ends_the_cutting_plane_and_the_search_goes_on():
+    rng = np.random.default_rng(92)
+    problem = random_problem(rng, "gram", "squared_hinge")
+    guesses, task = opening(problem, rng)
+    found = fit(task, WELL, rng, callback=lambda record: True)
+    assert len(found.relaxation.history) == 1
+    assert found.relaxation.status in (Status.STOPPED, Status.NO_VIOLATED_LABEL)
+    assert found.settled.upper <= min(search(task, guess, WELL, rng).upper for guess in guesses) * (1 + 1e-5)
+
+
+def test_equal_first_label_vectors_are_used_once():
+    rng = np.random.default_rng(93)
+    problem = random_problem(rng, "gram", "hinge")
+    y = problem.label_set.initial(rng)
+    task = task_of(problem, lambda task, options, rng: Opening([y, y.copy()], [], None, lead=False))
+    assert fit(task, replace(WELL, max_iter=1), rng).relaxation.history[0].labelings == 1

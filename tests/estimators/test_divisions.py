@@ -1,0 +1,54 @@
+"""Clusters by division and relabelled together: the cut, the margins on the way down, the repair."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.datasets import make_blobs
+from sklearn.metrics.pairwise import rbf_kernel
+
+from wellsvm.estimators.divisions import Tree, choose_cut
+from wellsvm.estimators.joint_clusters import of_largest_value, relabel_together
+from wellsvm.labels import ClusterLabels
+from wellsvm.metrics import clustering_accuracy
+from wellsvm.options import Options
+from wellsvm.rows import GramRows
+
+FOUR, TRUTH_OF_FOUR = make_blobs([50, 40, 35, 30], centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
+
+
+def test_the_cut_is_the_nearest_one_between_different_scores():
+    labels = ClusterLabels(6, 2)
+    y, threshold, split = choose_cut(np.array([3.0, 2.0, 1.0, -1.0, -2.0, -3.0]), labels, 1e-9)
+    assert (y.tolist(), threshold, split) == ([1, 1, 1, -1, -1, -1], 0.0, False)
+    y, threshold, split = choose_cut(np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]), labels, 1e-9)
+    assert (y.tolist(), threshold, split) == ([1, 1, 1, 1, -1, -1], 2.5, False)
+    # Four positives would divide the equal scores 3, 3: three is the next cut that does not.
+    y, threshold, split = choose_cut(np.array([6.0, 5.0, 4.0, 3.0, 3.0, 1.0]), labels, 1e-9)
+    assert (y.tolist(), threshold, split) == ([1, 1, 1, -1, -1, -1], 3.5, False)
+    y, threshold, split = choose_cut(np.ones(6), labels, 1e-9)
+    assert (y.tolist(), split) == ([1, 1, 1, 1, -1, -1], True)
+
+
+def test_the_margin_of_a_cluster_is_the_least_on_the_way_to_it():
+    # Division 0: cluster 0, or division 1: cluster 2, or cluster 1.
+    children, values = np.array([[-1, 1], [-3, -2]]), np.array([[-2.0, 5.0], [3.0, 1.0], [0.5, -4.0]])
+    np.testing.assert_array_equal(
+        Tree.margins(children, values), [[2.0, -2.0, -5.0], [-3.0, 1.0, -1.0], [-0.5, -4.0, 0.5]]
+    )
+
+
+def test_relabelling_together_repairs_a_bad_division():
+    K = rbf_kernel(FOUR, gamma=0.05)
+    start = TRUTH_OF_FOUR.copy()
+    wrong = np.random.default_rng(0).permutation(len(start))[: len(start) // 4]
+    start[wrong] = (start[wrong] + 1) % 4
+    svms, labels, predicted = relabel_together(GramRows(K), start, 1.0, "squared_hinge", Options(tol=1e-2), 0, None)
+    assert clustering_accuracy(TRUTH_OF_FOUR, labels) == 1.0 > clustering_accuracy(TRUTH_OF_FOUR, start)
+    np.testing.assert_array_equal(labels, np.argmax([svm.scores() for svm in svms], axis=0))
+    assert predicted
+
+
+def test_a_cluster_that_is_nobodys_first_choice_keeps_the_row_it_misses_least():
+    F = np.array([[3.0, 1.0, 0.0], [3.0, 2.5, 0.0], [2.0, 2.9, 2.0], [1.0, 3.0, 2.8]])
+    np.testing.assert_array_equal(of_largest_value(F), [0, 0, 1, 2])
+    np.testing.assert_array_equal(of_largest_value(np.zeros((3, 3))), [1, 2, 0])

@@ -1,0 +1,43 @@
+"""Losses are what their names say, in the primal and in the dual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wellsvm.losses import Losses
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("loss, power", [("hinge", 1), ("squared_hinge", 2)])
+def test_losses_are_what_their_names_say(loss, power, seed):
+    rng = np.random.default_rng(seed)
+    C, margins, rows = rng.choice([0.0, 0.5, 2.0], 9), 2 * rng.standard_normal(9), np.arange(1, 8)
+    expected = sum(C[i] / power * max(0.0, 1 - margins[i]) ** power for i in rows)
+    np.testing.assert_allclose(Losses.of(loss, C).total(margins, rows), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_loss_and_its_dual_part_are_conjugate(loss):
+    # max over 0 <= a <= cap of a (1 - m) - ridge a^2 / 2 is the loss at margin m
+    for C in (0.0, 0.5, 3.0):
+        losses = Losses.of(loss, np.array([C]))
+        grid = np.linspace(0.0, min(losses.cap[0], 10.0), 2001)
+        for margin in (-1.5, 0.2, 1.0, 3.0):
+            best = max(losses.dual_linear(np.array([a])) - a * margin for a in grid)
+            np.testing.assert_allclose(losses.total(np.array([margin]), np.arange(1)), best, atol=1e-5)
+
+
+def test_a_row_of_price_zero_has_no_loss_and_no_room_for_a_dual_variable():
+    for loss in ("hinge", "squared_hinge"):
+        losses = Losses.of(loss, np.array([0.0, 2.0]))
+        assert losses.cap[0] == 0 < losses.cap[1]
+        assert losses.total(np.array([-5.0, 2.0]), np.arange(2)) == 0.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_eased_losses_are_those_of_a_share_of_the_price(loss):
+    C, rising = np.array([1.0, 2.0, 0.0, 4.0]), np.array([False, True, True, True])
+    eased, expected = Losses.of(loss, C).eased(rising, 0.25), Losses.of(loss, np.where(rising, 0.25 * C, C))
+    np.testing.assert_allclose(eased.cap, expected.cap, rtol=1e-15)
+    np.testing.assert_allclose(eased.ridge, expected.ridge, rtol=1e-15)
