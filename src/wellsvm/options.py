@@ -76,6 +76,8 @@ class Options:
     """Rounds of relabelling: measured, four suffice where the labels settle at all."""
     search_prices: tuple[float, ...] = ()
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
+    annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
+    """What they are in an annealed search: half powers of ten, as many as measured a gain (docs/choices.md)."""
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them: the next price moves more labels than a fourth round would."""
     search_rough: float = 5.0
@@ -87,6 +89,24 @@ class Options:
 
     folds: int = 10
     """Most folds of labeled rows: more cost more and leave the same out-of-fold values."""
+    equal_votes: float = 6.0
+    """Votes per class for equal shares where labels were collected class by class and all unlabeled rows weigh as all
+    labeled; mean error of the share (docs/choices.md) with 2 votes: text +.007, with 30: UCI +.007."""
+    drawn_votes: float = 1.0
+    """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
+    slope_ridge: float = 0.1
+    """Keeps the slope of the calibration finite where labels are separable; a tenth changes little, 4: +.007."""
+    share_rounds: int = 30
+    """Rounds of EM for the shares: it contracts, because of the votes, and ends sooner."""
+    share_change: float = 1e-4
+    """Change of a share at which they end: a hundredth of the standard error at its best."""
+
+    judge_folds: int = 5
+    """Folds of the judgement whether unlabeled rows help."""
+    judge_tol: float = 3.0
+    """SVMs of the judgement are solved to this many tol: the losses of a few labeled rows need no more."""
+    judged_rows: int = 4000
+    """Unlabeled rows that the judgement looks at: it costs a bounded time however many there are."""
 
     # ------------------------------------------------------------------ starts
 

@@ -11,9 +11,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paper import plain_statement as plain
-from paper.problems import Problem, all_problems, closest_call
+from paper.problems import SEEDS, Problem, closest_call, make_problem
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC
+
+# Bags and clusters start elsewhere than in `problems`: the first seeds where no choice is a near tie from there.
+OWN_STARTS = {
+    ("multi_instance", "rbf"): (0, 1, 4),
+    ("multi_instance", "linear"): (47, 65, 94),
+    ("clustering", "rbf"): (21, 23, 24, 27),
+    ("clustering", "linear"): (9, 23, 34),
+}
+PROBLEMS = [make_problem(*key, seed) for key, seeds in {**SEEDS, **OWN_STARTS}.items() for seed in seeds]
 
 
 def fitted(problem: Problem):
@@ -34,7 +42,7 @@ def fitted(problem: Problem):
     return model, model.labelings_, model.decision_function(problem.X)
 
 
-@pytest.mark.parametrize("problem", all_problems(), ids=lambda p: f"{p.kind}-{p.kernel}-{p.seed}")
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: f"{p.kind}-{p.kernel}-{p.seed}")
 def test_same_label_vectors_weights_and_function(problem):
     model, labelings, f = fitted(problem)
     if problem.kind != "semi_supervised":

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from wellsvm._warnings import callers_level
 from wellsvm.solver.master import Solution
 
-__all__ = ["ACT", "Record", "Relaxation", "Status", "show", "warn"]
+__all__ = ["ACT", "Record", "Relaxation", "Status", "show", "tell", "warn"]
 
 logger = logging.getLogger("wellsvm")
 
@@ -85,6 +85,12 @@ class Relaxation:
     violation: float
     history: list[Record]
     status: Status
+
+
+def tell(message: str) -> None:
+    """Print a line."""
+    _ensure_handler()
+    logger.info(message)
 
 
 def show(history: list[Record], title: str) -> None:

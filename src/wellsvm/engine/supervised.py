@@ -1,4 +1,4 @@
-"""What labeled rows alone say: one SVM per class against the rest, and its values for all other rows.
+"""What labeled rows alone say of all others: one SVM per class against the rest, and the means of the classes.
 
 Both sides of every SVM weigh the same, whatever the number of their labels: how many labels a class has may say nothing
 about how many rows it has. Values of labeled rows are out-of-fold: those of an SVM on its own rows are too large.
@@ -6,7 +6,6 @@ about how many rows it has. Values of labeled rows are out-of-fold: those of an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,36 +21,65 @@ __all__ = ["Supervised", "fold_of", "supervised_values"]
 
 
 class Supervised(NamedTuple):
-    """Values of the supervised SVMs, one column for two classes, else one per class.
+    """What labeled rows alone say. Values of SVMs have one column for two classes, else one per class.
 
     Attributes
     ----------
-    out_of_fold : array of shape (n_labeled, n_columns)
-        Of the labeled rows, each under SVMs that did not see it.
-    values : array of shape (n_rows, n_columns)
-        Of all rows, under the SVMs of all labels.
+    out_of_fold, unlabeled : arrays of shapes (n_labeled, n_columns) and (n_unlabeled, n_columns)
+        Values of the labeled rows, each under SVMs that did not see it, and of the unlabeled rows under the SVMs of all
+        labels. The only label of a class has the value 0.
+    means_labeled, means_unlabeled : arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
+        Inner products with the means of the classes.
+    squares : array of shape (n_labeled,)
+        Squared lengths of the labeled rows.
     """
 
     out_of_fold: FloatArray
-    values: FloatArray
+    unlabeled: FloatArray
+    means_labeled: FloatArray
+    means_unlabeled: FloatArray
+    squares: FloatArray
 
 
 def supervised_values(
-    rows: Rows, labeled: IntArray, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
+    rows: Rows, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Supervised:
-    """Train the SVMs on the ``labeled`` rows, whose classes are ``codes`` and whose prices are ``C``."""
-    near, rng = rows.part(labeled), np.random.default_rng(seed)
-    fold = fold_of(codes, options.folds, rng)
+    """Train the SVMs on the labeled rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    codes : array of shape (n_rows,)
+        Class of every row, -1 where it is unlabeled.
+    n_classes : int
+        Number of classes.
+    loss : str
+        Loss of the SVMs.
+    C : array of shape (n_rows,)
+        Prices; only those of labeled rows count.
+    seed : int
+        Seed of folds and orders.
+    options : Options
+        Constants.
+    """
+    labeled = np.flatnonzero(codes >= 0)
+    near, rng, codes, C = rows.part(labeled), np.random.default_rng(seed), codes[labeled], C[labeled]
+    fold, counts = fold_of(codes, options.folds, rng), np.bincount(codes, minlength=n_classes)
     columns = [1] if n_classes == 2 else range(n_classes)
-    out_of_fold, coef = np.empty((labeled.size, len(columns))), []
+    out_of_fold, points = np.zeros((labeled.size, len(columns))), []
     for column, k in enumerate(columns):
-        svm = _balanced_svm(near, codes == k, loss, C, rng, options)
-        coef.append(rows.from_part(svm.coefficients(), labeled))
+        points.append(_balanced_svm(near, codes == k, loss, C, rng, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f
-            part = _balanced_svm(near, codes == k, loss, np.where(held_out, 0.0, C), rng, options)
-            out_of_fold[held_out, column] = part.scores()[held_out]
-    return Supervised(out_of_fold, rows.scores(np.ascontiguousarray(np.stack(coef, axis=1))))
+            svm = _balanced_svm(near, codes == k, loss, np.where(held_out, 0.0, C), rng, options)
+            known = held_out & (counts[codes] > 1)
+            out_of_fold[known, column] = svm.scores()[known]
+    means = near.combine(np.eye(n_classes)[codes] / counts)
+    U = np.stack([rows.from_part(point, labeled) for point in (*points, *means.T)], axis=1)
+    values = rows.scores(np.ascontiguousarray(U))[np.setdiff1d(np.arange(rows.n_instances), labeled)]
+    of_svms, of_means = values[:, : len(columns)], values[:, len(columns) :]
+    return Supervised(out_of_fold, of_svms, near.scores(np.ascontiguousarray(means)), of_means, near.squared_norms)
 
 
 def _balanced_svm(
@@ -59,16 +87,15 @@ def _balanced_svm(
 ) -> Solution:
     """The SVM that tells ``positive`` rows from the others, both sides at the same price in all."""
     y = np.where(positive, 1, -1).astype(np.int8)
-    total = float(C.sum())
-    sides = [max(float(C[side].sum()), np.finfo(float).tiny) for side in (positive, ~positive)]
-    prices = C * np.where(positive, total / (2 * sides[0]), total / (2 * sides[1]))
+    sides = [float(C[side].sum()) for side in (positive, ~positive)]
+    factors = [sum(sides) / (2 * side) if side > 0 else 0.0 for side in sides]
+    prices = C * np.where(positive, *factors)
     tol = options.rough * options.tol
     return fit_svm(rows, BalancedLabels.known(y), Losses.of(loss, prices), y, tol=tol, rng=rng, options=options)
 
 
 def fold_of(codes: IntArray, most: int, rng: np.random.Generator) -> IntArray:
-    """A fold for every labeled row, every class spread over at most ``most`` folds, no class left out of a training part
-    that has two labels."""
+    """A fold for every labeled row; every class is spread over at most ``most`` of them."""
     n_folds = max(2, min(most, int(np.bincount(codes).max())))
     fold, begin = np.empty(codes.size, dtype=np.int64), 0
     for k in np.unique(codes):

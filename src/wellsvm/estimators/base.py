@@ -6,9 +6,10 @@ Every error about a parameter names it, its value and what is allowed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
+from functools import partial
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, Self
@@ -19,8 +20,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from wellsvm._typing import FloatArray, Matrix
+from wellsvm.engine import recipe
 from wellsvm.engine.cutting_plane import ORACLES
-from wellsvm.engine.recipe import Fit
+from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import ACT, Record, warn
 from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
 from wellsvm.losses import LOSSES
@@ -29,6 +31,7 @@ from wellsvm.rows import GramRows, LinearRows, Rows
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.mixture import UPDATES
+from wellsvm.threads import run
 
 __all__ = [
     "AS_IN_PAPER",
@@ -228,9 +231,10 @@ def make_rows(
     cache_size: float | None = None,
     pairs: np.ndarray | None = None,
     n_jobs: int | None = None,
+    intercept_scaling: float = Options.bias,
 ) -> LinearRows | GramRows:
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
-    bias = Options.bias if flag("fit_intercept", fit_intercept) else 0.0
+    bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
         return LinearRows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, cache_size, pairs)
@@ -293,6 +297,23 @@ class KernelModel(BaseEstimator):
         from wellsvm.estimators.callbacks import Progress
 
         return Progress.begin(self, X, y, parts=parts, max_iter=max_iter)
+
+    @staticmethod
+    def _fit_tasks(
+        tasks: Sequence[Task],
+        options: Options,
+        rngs: Sequence[np.random.Generator],
+        n_jobs: int | None,
+        progress: Silent,
+        first: int = 0,
+    ) -> list[Fit]:
+        """Fit all tasks, in threads if there are several; parts of the progress are numbered from ``first`` on."""
+
+        def fit_task(k: int) -> Fit:
+            with progress.part(first + k, tasks[k].title or "fit", max_iter=options.max_iter) as part:
+                return recipe.fit(tasks[k], options, rngs[k], part.label_vector)
+
+        return run([partial(fit_task, k) for k in range(len(tasks))], n_jobs)
 
     def _store_coefficients(self, X: Matrix, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
         """Store the functions with the given coefficients, one row of ``coef`` each, in the form that ``rows`` keep."""

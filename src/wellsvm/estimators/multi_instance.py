@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +9,7 @@ from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, IntArray
 from wellsvm.bags import Bags
-from wellsvm.engine import recipe
-from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.engine.recipe import Guess, Opening, Task
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
@@ -20,7 +18,6 @@ from wellsvm.options import Options
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
 from wellsvm.solver import Solution, fit_svm
-from wellsvm.threads import run
 
 __all__ = ["MultiInstanceSVC"]
 
@@ -205,14 +202,15 @@ class MultiInstanceSVC(BagClassifier):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
 
-        def fit_class(k: int) -> Fit:
+        tasks = []
+        for k in wanted:
             labels = KeyInstances(bags.offsets, codes == k, self.n_key_instances)
             title = f"class {self.classes_.tolist()[k]!r} against the rest" if len(wanted) > 1 else ""
-            task = Task(rows, labels, self._losses(labels.positive_rows), self._open, labels.positive_rows, title)
-            with progress.part(k, title, max_iter=self.max_iter) as part:
-                return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
-
-        fits = run([partial(fit_class, k) for k in wanted], self.n_jobs)
+            tasks.append(
+                Task(rows, labels, self._losses(labels.positive_rows), self._open, labels.positive_rows, title)
+            )
+        rngs = [np.random.default_rng([seed, k]) for k in wanted]
+        fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
         self._store_bags(bags, codes, kernel, rows, [f.coefficients() for f in fits], [f.y() for f in fits])
         labelings = [np.stack([bags.restore(y) for y in fit.relaxation.solution.state.labels]) for fit in fits]
         self._store_report(fits, labelings, options.tol)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from functools import partial as bind
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +13,19 @@ from sklearn.utils.validation import _check_sample_weight
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm._warnings import callers_level
-from wellsvm.engine import recipe
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.engine.report import tell
+from wellsvm.engine.safety import Verdict, judge_unlabeled
+from wellsvm.engine.shares import Shares, shares_of_unlabeled
 from wellsvm.engine.starts import best_aligned
+from wellsvm.engine.supervised import supervised_values
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
     KernelModel,
     all_or_nothing,
     check_matrix,
     choice,
+    flag,
     loss_of,
     make_kernel,
     make_rows,
@@ -31,17 +34,18 @@ from wellsvm.estimators.base import (
     threads,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.labels.balanced import BalancedLabels, made_feasible, positive_bounds
+from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
 from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
 from wellsvm.solver.master import fit_svm
-from wellsvm.threads import run
 
 __all__ = ["SemiSupervisedBase", "SemiSupervisedSVC"]
 
 INITS = ("refined", "svm", "alignment")
+SEARCHES = ("annealed", "local")
 
 
 @dataclass(frozen=True)
@@ -139,42 +143,59 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             raise ValueError("sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from")
         return C
 
-    def _label_sets(self, partial: PartialLabels, held_out: BoolArray | None = None) -> list[BalancedLabels]:
+    def _label_sets(
+        self, partial: PartialLabels, shares: FloatArray | None = None, held_out: BoolArray | None = None
+    ) -> list[BalancedLabels]:
         """The labels allowed in every two-class problem: one for two classes, else one against the rest per class.
 
-        Rows ``held_out`` keep their label but do not count in the balance; the caller gives them the price 0.
+        ``shares`` are those estimated. Rows ``held_out`` keep their label but do not count in the balance; the caller
+        gives them the price 0.
         """
-        classes = partial.classes
-        if len(classes) == 2:
-            wanted = [(1, self._class_balance(classes, 1) if isinstance(self.balance, dict) else self.balance)]
-        else:
-            wanted = [(k, self._class_balance(classes, k)) for k in range(len(classes))]
         counted = slice(None) if held_out is None else ~held_out
         label_sets = []
-        for k, balance in wanted:
+        for k, balance in class_balances(self.balance, partial.classes, shares):
             y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
             y_known[~partial.labeled] = 0
-            bounds = positive_bounds(_check_balance(balance), y_known[counted])
-            label_sets.append(BalancedLabels(y_known, *bounds))
+            label_sets.append(BalancedLabels(y_known, *positive_bounds(balance, y_known[counted])))
         return label_sets
+
+    def _options(self) -> Options:
+        prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
+        return options_of(self, search_prices=prices)
+
+    def _rows(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
+        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
+        return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
+
+    def _shares(self, rows: Rows, partial: PartialLabels, C: FloatArray, seed: int, options: Options) -> Shares | None:
+        """The shares of the classes among the unlabeled rows, where they are to be estimated."""
+        if not (isinstance(self.balance, str) and self.balance == "estimate") or partial.labeled.all():
+            return None
+        n_classes, known = len(partial.classes), partial.codes[partial.labeled]
+        values = supervised_values(rows, partial.codes, n_classes, loss_of(self), C, seed, options)
+        shares = shares_of_unlabeled(values, known, n_classes, options)
+        if options.verbose:
+            told = zip(partial.classes.tolist(), *shares)
+            tell("shares of the classes: " + ", ".join(f"{c!r} {share:.3f} +- {se:.3f}" for c, share, se in told))
+        return shares
+
+    def _judge(
+        self, rows: Rows, partial: PartialLabels, shares: Shares | None, C: FloatArray, seed: int, options: Options
+    ) -> Verdict | None:
+        """Whether unlabeled rows help, where that is to be asked."""
+        if not flag("safe", self.safe) or shares is None or not np.any(C[~partial.labeled] > 0):
+            return None
+        roughly = replace(options, tol=options.judge_tol * options.tol)
+        verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss_of(self), C, seed, roughly)
+        if options.verbose:
+            word = "used" if verdict.helps else "not used"
+            tell(f"unlabeled rows are {word}: they save {verdict.gain:.3f} +- {verdict.error:.3f} of the ramp loss")
+        return verdict
 
     @staticmethod
     def _titles(classes: np.ndarray) -> list[str]:
         """What the two-class problems are called where there are several."""
         return [""] if len(classes) == 2 else [f"class {c!r} against the rest" for c in classes.tolist()]
-
-    def _class_balance(self, classes: np.ndarray, k: int) -> Any:
-        if isinstance(self.balance, dict):
-            missing = [c for c in classes if c not in self.balance]
-            if missing:
-                raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}")
-            return self.balance[classes[k]]
-        if self.balance is None or isinstance(self.balance, str):
-            return self.balance
-        raise ValueError(
-            f"balance={self.balance!r} is one share but y has {len(classes)} classes; use 'labels', None or a dict "
-            "from class to share"
-        )
 
     def _inits(
         self, partial: PartialLabels, label_sets: list[BalancedLabels], check: bool = True
@@ -211,6 +232,23 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         codes = (fits[0].y() > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)
         self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
 
+    def _store_shares(self, partial: PartialLabels, shares: Shares | None, label_sets: list[BalancedLabels]) -> None:
+        """Store the shares asked for, or found where none was."""
+        n_classes, labeled = len(partial.classes), partial.labeled
+        if shares is not None:
+            self.balance_, self.balance_se_ = shares
+            return
+        exact = all(labels.low == labels.high for labels in label_sets) and not labeled.all()
+        if exact:
+            positive = np.array([labels.low / labels.free.size for labels in label_sets])
+            self.balance_ = np.array([1 - positive[0], positive[0]]) if n_classes == 2 else positive
+        else:
+            found = np.searchsorted(self.classes_, self.transduction_[~labeled if not labeled.all() else labeled])
+            self.balance_ = np.bincount(found, minlength=n_classes) / found.size
+        by_labels = exact and isinstance(self.balance, str)
+        n_labeled = np.count_nonzero(labeled)
+        self.balance_se_ = np.sqrt(self.balance_ * (1 - self.balance_) / n_labeled) * by_labels
+
     def decision_function(self, X):
         """Values of f: of shape (n_samples,) for two classes, else (n_samples, n_classes).
 
@@ -233,25 +271,6 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         values = self.decision_function(X)
         codes = (values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
         return self.classes_[codes]
-
-
-def _check_balance(balance: Any) -> Any:
-    """ "labels", None, a share, or an interval of shares."""
-    ways = "'labels', a share in [0, 1], an interval (low, high) of shares, or None"
-    if balance is None:
-        return None
-    if isinstance(balance, str):
-        if balance != "labels":
-            raise ValueError(f"balance must be {ways}; got balance={balance!r}")
-        return balance
-    if isinstance(balance, (tuple, list)):
-        if len(balance) != 2:
-            raise ValueError(f"balance must be {ways}; got balance={balance!r}")
-        low, high = (number("balance", share, low=0.0, high=1.0) for share in balance)
-        if low > high:
-            raise ValueError(f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first")
-        return low, high
-    return number("balance", balance, low=0.0, high=1.0)
 
 
 class SemiSupervisedSVC(SemiSupervisedBase):
@@ -383,7 +402,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         coef0=0.0,
         loss="auto",
         fit_intercept=True,
-        balance="labels",
+        balance="estimate",
         unlabeled="auto",
         class_weight=None,
         init="refined",
@@ -400,6 +419,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         min_decrease=None,
         stopping="relative",
         weight_update="level",
+        search="annealed",
+        safe=True,
+        intercept_scaling=3.0,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -426,6 +448,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
+        self.search = search
+        self.safe = safe
+        self.intercept_scaling = intercept_scaling
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -453,27 +478,32 @@ class SemiSupervisedSVC(SemiSupervisedBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        options, n_jobs = options_of(self), threads(self.n_jobs)
+        options, n_jobs = self._options(), threads(self.n_jobs)
         X, partial = self._validate(X, y)
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
-        kernel, label_sets = make_kernel(self, X), self._label_sets(partial)
+        kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
-        passes = n_jobs if len(label_sets) == 1 else None
-        rows = make_rows(X, kernel, self.fit_intercept, max(self.C, self.C_unlabeled), self.cache_size, n_jobs=passes)
+        rows = self._rows(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        losses = Losses.of(loss_of(self), C)
-        inits, titles = self._inits(partial, label_sets), self._titles(partial.classes)
+        shares = self._shares(rows, partial, C, seed, options)
+        label_sets = self._label_sets(partial, shares and shares.shares)
+        inits = self._inits(partial, label_sets)
+        verdict = self._judge(rows, partial, shares, C, seed, options)
+        if verdict is not None and not verdict.helps:
+            C[~partial.labeled] = 0.0
+        losses, free = Losses.of(loss_of(self), C), ~partial.labeled
         warm = getattr(self, "_fits", None) if self.warm_start else None
-        warm = warm if warm is not None and len(warm) == len(label_sets) else [None] * len(label_sets)
-        progress = self._progress(X, y, parts=len(label_sets), max_iter=options.max_iter)
-
-        def fit_problem(k):
-            task = Task(rows, label_sets[k], losses, KnownLabels(inits[k], warm=warm[k]), ~partial.labeled, titles[k])
-            with progress.part(k, titles[k] or "fit", max_iter=options.max_iter) as part:
-                return recipe.fit(task, options, np.random.default_rng([seed, k]), part.label_vector)
-
-        fits = run([bind(fit_problem, k) for k in range(len(label_sets))], n_jobs)
+        warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
+        tasks = [
+            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title)
+            for labels, init, fit, title in zip(label_sets, inits, warm, titles)
+        ]
+        progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
+        rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]
+        fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress)
         self._store(X, kernel, rows, partial, fits, options)
+        self._store_shares(partial, shares, label_sets)
+        self.used_unlabeled_ = bool(np.any(C[free] > 0))
         self._fits = fits if self.warm_start else None
         progress.end(fitted=True)
         return self

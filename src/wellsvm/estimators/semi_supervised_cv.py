@@ -13,16 +13,14 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
-from wellsvm.engine import recipe
 from wellsvm.engine.recipe import Fit, Task
+from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import (
     Silent,
     all_or_nothing,
     loss_of,
     make_kernel,
-    make_rows,
     number,
-    options_of,
     threads,
 )
 from wellsvm.estimators.callbacks import with_callbacks
@@ -64,7 +62,7 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
         What to maximise, as in scikit-learn; None is accuracy.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
-stopping, weight_update
+stopping, weight_update, search, intercept_scaling
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
 
     Attributes
@@ -104,7 +102,7 @@ stopping, weight_update
         coef0=0.0,
         loss="auto",
         fit_intercept=True,
-        balance="labels",
+        balance="estimate",
         unlabeled="auto",
         class_weight=None,
         init="refined",
@@ -120,6 +118,8 @@ stopping, weight_update
         min_decrease=None,
         stopping="relative",
         weight_update="level",
+        search="local",
+        intercept_scaling=3.0,
     ):
         self.C = C
         self.Cs_unlabeled = Cs_unlabeled
@@ -148,6 +148,8 @@ stopping, weight_update
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
+        self.search = search
+        self.intercept_scaling = intercept_scaling
 
     def fit(self, X, y, sample_weight=None):
         """Choose C_unlabeled (and gamma), then fit on all rows.
@@ -170,12 +172,12 @@ stopping, weight_update
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        options, n_jobs = options_of(self), threads(self.n_jobs)
+        options, n_jobs = self._options(), threads(self.n_jobs)
         scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
-        kernels, label_sets = self._kernels(X), self._label_sets(partial)
-        self._inits(partial, label_sets)
+        kernels, n_problems = self._kernels(X), len(self._titles(partial.classes))
+        self._inits(partial, self._label_sets(partial))
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
         if not folds:
@@ -190,40 +192,43 @@ stopping, weight_update
         n_searched = len(kernels) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
 
-        def fold_scores(rows: Rows, number: int) -> list[float]:
+        def fold_scores(rows: Rows, shares: Shares | None, number: int) -> list[float]:
             """Score along the grid. Rows not in ``train`` are held out: same rows, price 0."""
             train, test = folds[number % len(folds)]
             held_out = np.ones(partial.codes.size, dtype=bool)
             held_out[train] = False
             prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
             y_test = partial.classes[partial.codes[test]]
-            path = self._path(rows, partial, prices, [roughly] * len(prices), seed, held_out=held_out)
+            path = self._path(rows, partial, shares, prices, [roughly] * len(prices), seed, held_out=held_out)
             with progress.part(number, "fold"):
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
         scores, largest = [], max(number("C", self.C, low=0.0, open_low=True), *grid)
         pairs = shared_pairs(X, kernels[0], largest, self.cache_size) if len(kernels) > 1 else None
-        make = bind(make_rows, X, fit_intercept=self.fit_intercept, C=largest, cache_size=self.cache_size, pairs=pairs)
+        C = self._prices(X, partial, sample_weight, 0.0)
         for k, kernel in enumerate(kernels):
             rows = None  # its matrix goes before the next one comes: no more than two at a time
-            rows = make(kernel)  # once per gamma; the threads share it
+            rows = self._rows(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
+            shares = self._shares(rows, partial, C, seed, roughly)
             numbers = range(k * len(folds), (k + 1) * len(folds))
-            scores.append(np.transpose(run([bind(fold_scores, rows, i) for i in numbers], n_jobs)))
+            scores.append(np.transpose(run([bind(fold_scores, rows, shares, i) for i in numbers], n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([kernel.gamma for kernel in kernels])
         best_kernel, best_C = choose(self.scores_)
         self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
         if best_kernel < len(kernels) - 1:
             rows = None
-            rows = make(kernels[best_kernel])
-        if len(label_sets) == 1:  # one problem leaves the threads to the passes over its rows
+            rows = self._rows(X, kernels[best_kernel], largest, pairs=pairs)
+        if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(n_jobs)
+        shares = self._shares(rows, partial, C, seed, options)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
-        accuracies = [roughly] * best_C + [options]
-        n_fits = len(prices) * len(label_sets)
+        accuracies, n_fits = [roughly] * best_C + [options], len(prices) * n_problems
         with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
-            *_, fits = self._path(rows, partial, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
+            *_, fits = self._path(rows, partial, shares, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
         self._store(X, kernels[best_kernel], rows, partial, fits, options)
+        self._store_shares(partial, shares, self._label_sets(partial, shares and shares.shares))
+        self.used_unlabeled_ = best_C > 0
         progress.end(fitted=True)
         return self
 
@@ -231,6 +236,7 @@ stopping, weight_update
         self,
         rows: Rows,
         partial: PartialLabels,
+        shares: Shares | None,
         prices: list[FloatArray],
         accuracies: list[Options],
         seed: int,
@@ -240,20 +246,16 @@ stopping, weight_update
         progress: Silent = Silent(),
     ) -> Iterator[list[Fit]]:
         """Fit all two-class problems for each vector of prices in turn, every fit starting from the one before."""
-        label_sets, titles = self._label_sets(partial, held_out), self._titles(partial.classes)
-        inits = self._inits(partial, label_sets, check=held_out is None)
-        loss, n = loss_of(self), len(label_sets)
-        rngs = [np.random.default_rng([seed, k]) for k in range(n)]
-        fits: list[Any] = [None] * n
-
-        def fit_problem(i: int, k: int) -> Fit:
-            opening = KnownLabels(inits[k], before=fits[k])
-            task = Task(rows, label_sets[k], Losses.of(loss, prices[i]), opening, ~partial.labeled, titles[k])
-            with progress.part(i * n + k, titles[k] or "fit", max_iter=accuracies[i].max_iter) as part:
-                return recipe.fit(task, accuracies[i], rngs[k], part.label_vector)
-
-        for i in range(len(prices)):
-            fits = run([bind(fit_problem, i, k) for k in range(n)], n_jobs)
+        label_sets = self._label_sets(partial, shares and shares.shares, held_out)
+        inits, titles = self._inits(partial, label_sets, check=held_out is None), self._titles(partial.classes)
+        rngs = [np.random.default_rng([seed, k]) for k in range(len(titles))]
+        loss, free, fits = loss_of(self), ~partial.labeled, [None] * len(titles)
+        for i, (C, options) in enumerate(zip(prices, accuracies)):
+            tasks = [
+                Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)
+                for labels, init, fit, title in zip(label_sets, inits, fits, titles)
+            ]
+            fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, first=i * len(titles))
             yield fits
 
     def _kernels(self, X: Matrix) -> list[Kernel]:

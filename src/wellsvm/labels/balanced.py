@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, floor
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm.labels.base import LabelSet
 
-__all__ = ["BalancedLabels", "largest", "made_feasible", "positive_bounds"]
+__all__ = ["BalancedLabels", "class_balances", "largest", "made_feasible", "positive_bounds"]
 
 Balance = str | float | tuple[float, float] | None
 
@@ -75,6 +77,47 @@ class BalancedLabels(LabelSet):
 def made_feasible(label_set: LabelSet, y: LabelArray) -> LabelArray:
     """y itself, or the nearest allowed labels: a fold of cross-validation has another balance than the whole."""
     return y if label_set.contains(y) else label_set.linear_oracle(y.astype(np.float64))
+
+
+def class_balances(balance: Any, classes: np.ndarray, shares: FloatArray | None = None) -> list[tuple[int, Balance]]:
+    """The positive class of every two-class problem (one for two classes, else all of them) and its balance, checked.
+
+    ``shares`` of all classes stand in for "estimate"; without them it is "labels".
+    """
+    positive = [1] if len(classes) == 2 else list(range(len(classes)))
+    if isinstance(balance, dict):
+        missing = [c for c in classes if c not in balance]
+        if missing:
+            raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}")
+        return [(k, _checked(balance[classes[k]])) for k in positive]
+    if isinstance(balance, str) and balance == "estimate":
+        return [(k, "labels" if shares is None else float(shares[k])) for k in positive]
+    if len(classes) > 2 and not (balance is None or isinstance(balance, str)):
+        raise ValueError(
+            f"balance={balance!r} is one share but y has {len(classes)} classes; use 'estimate', 'labels', None or a "
+            "dict from class to share"
+        )
+    return [(k, _checked(balance)) for k in positive]
+
+
+def _checked(balance: Any) -> Balance:
+    """ "labels", None, a share, or an interval of shares."""
+    ways = "'estimate', 'labels', a share in [0, 1], an interval (low, high) of shares, or None"
+    if balance is None or (isinstance(balance, str) and balance == "labels"):
+        return balance
+    if isinstance(balance, (tuple, list)):
+        if len(balance) == 2 and all(map(_is_share, balance)):
+            low, high = map(float, balance)
+            if low > high:
+                raise ValueError(f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first")
+            return low, high
+    elif _is_share(balance):
+        return float(balance)
+    raise ValueError(f"balance must be {ways}; got balance={balance!r}")
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
 def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:

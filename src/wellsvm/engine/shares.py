@@ -1,0 +1,207 @@
+"""Class shares of the unlabeled rows, estimated from labeled and unlabeled rows.
+
+No single estimator is safe, and labels are drawn in two ways that nobody reports: at random, or class by class. So:
+
+1. Two scores per class, of rows their function has not seen: the supervised SVM (out-of-fold) and the distance to the
+   class mean (leave-one-out), each divided by its spread inside classes and added. Means are right where few labels
+   meet many weak columns, the SVM where columns differ in worth.
+2. A logistic function with one slope and an offset per class turns scores into likelihood ratios; it is fitted to the
+   labeled rows, every class with the same total weight.
+3. Labels of unequal counts were drawn at random. Their shares are the prior, and the estimate is the mean posterior
+   probability of the unlabeled rows: the labels' share, corrected by what the scores explain.
+4. Labels of equal counts were collected class by class and say nothing about shares. Two bold estimates are averaged,
+   since their errors are of different kinds: EM for the prior, held by a few votes for equal shares, and the counts of
+   plain prediction. They are trusted as far as scores tell shares, by the labeled rows' word (the correlation: root of
+   one minus the squared standard error over the variance of all shares alike likely); the rest goes to the mean
+   posterior at equal shares.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.supervised import Supervised
+from wellsvm.options import Options
+
+__all__ = ["Shares", "combined_scores", "estimate_shares", "mean_scores", "shares_of_unlabeled"]
+
+
+class Shares(NamedTuple):
+    """Share of every class among the unlabeled rows, and its standard error."""
+
+    shares: FloatArray
+    errors: FloatArray
+
+
+def shares_of_unlabeled(supervised: Supervised, codes: IntArray, n_classes: int, options: Options) -> Shares:
+    """Estimate the shares from what labeled rows alone say of all rows."""
+    means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, codes)
+    labeled, unlabeled = combined_scores((supervised.out_of_fold, supervised.unlabeled), means, codes)
+    return estimate_shares(labeled, unlabeled, codes, options)
+
+
+def mean_scores(
+    inner: FloatArray, squares: FloatArray, unlabeled: FloatArray, codes: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the scores <x, mean_k> - |mean_k|^2 / 2, labeled rows leaving themselves out of their class mean.
+
+    The only label of a class cannot be left out; its own score is that of the other classes, which says nothing.
+
+    Parameters
+    ----------
+    inner : array of shape (n_labeled, n_classes)
+        Inner products of labeled rows and class means: X_l @ means.T, or for kernels K_ll @ indicator / counts.
+    squares : array of shape (n_labeled,)
+        Squared lengths k(x, x) of the labeled rows.
+    unlabeled : array of shape (n_unlabeled, n_classes)
+        Inner products of unlabeled rows and class means.
+    codes : array of shape (n_labeled,)
+        Classes of the labeled rows, 0 to n_classes - 1, each at least once.
+
+    Returns
+    -------
+    labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
+    """
+    n_labeled, n_classes = inner.shape
+    rows = np.arange(n_labeled)
+    counts = np.bincount(codes, minlength=n_classes)
+    without = (inner[rows, codes] * counts[codes] - squares) / np.maximum(counts - 1, 1)[codes]
+    # the mean of <x_i, mean without x_i> is |mean|^2 less the noise of estimating it; unknown for a single label
+    halves = 0.5 * np.bincount(codes, without) / counts
+    single = counts == 1
+    halves[single] = halves[~single].mean() if np.any(~single) else 0.0
+    scores = inner - halves
+    others = (scores.sum(axis=1) - scores[rows, codes]) / (n_classes - 1)
+    scores[rows, codes] = np.where(single[codes], others, without - halves[codes])
+    return scores, unlabeled - halves
+
+
+def combined_scores(
+    svm: tuple[FloatArray, FloatArray], means: tuple[FloatArray, FloatArray], codes: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of two kinds of scores, each centred per row and divided by its spread inside classes.
+
+    Parameters
+    ----------
+    svm : pair of arrays of shapes (n_labeled, n_scores) and (n_unlabeled, n_scores)
+        Out-of-fold scores of labeled rows, and scores of the unlabeled rows under the function of all labeled ones;
+        one column for two classes (of the second class), else one per class.
+    means : pair of arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
+        What `mean_scores` returns.
+    codes : array of shape (n_labeled,)
+        Classes of the labeled rows.
+
+    Returns
+    -------
+    labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
+    """
+    known = np.eye(means[0].shape[1])[codes]
+    known /= known.sum(axis=0)
+    labeled, unlabeled = np.zeros_like(means[0]), np.zeros_like(means[1])
+    for pair in (svm, means):
+        a, b = (np.hstack([-s, s]) if s.shape[1] == 1 else s - s.mean(axis=1, keepdims=True) for s in pair)
+        spread = np.sqrt(np.mean(known.T @ (a - (known.T @ a)[codes]) ** 2)) + 1e-6 * np.sqrt(np.mean(a**2)) + 1e-12
+        labeled += a / spread
+        unlabeled += b / spread
+    scale = np.sqrt(np.mean(labeled**2)) + 1e-12
+    return labeled / scale, unlabeled / scale
+
+
+def estimate_shares(
+    labeled: FloatArray, unlabeled: FloatArray, codes: IntArray, options: Options = Options()
+) -> Shares:
+    """Estimate the share of each class among the unlabeled rows.
+
+    Parameters
+    ----------
+    labeled : array of shape (n_labeled, n_classes)
+        Scores of the labeled rows under functions that have not seen them, as `combined_scores` returns them.
+    unlabeled : array of shape (n_unlabeled, n_classes)
+        Scores of the unlabeled rows.
+    codes : array of shape (n_labeled,)
+        Classes of the labeled rows.
+    options : Options, default=Options()
+        Constants.
+
+    Returns
+    -------
+    Shares
+        They sum to one.
+    """
+    counts = np.bincount(codes, minlength=labeled.shape[1])
+    slope, offsets = _calibrate(labeled, codes, counts, options)
+    known, ratios = slope * labeled + offsets, slope * unlabeled + offsets
+    likelihood = np.exp(ratios - ratios.max(axis=1, keepdims=True))
+    if np.all(counts == counts[0]):
+        shares, prior_variance = _when_collected(known, likelihood, unlabeled.argmax(axis=1), codes, options)
+    else:
+        drawn = (counts + options.drawn_votes) / np.sum(counts + options.drawn_votes)
+        shares, prior_variance = _mean_posterior(likelihood, drawn), drawn * (1 - drawn) / len(codes)
+    return Shares(shares, _errors(known, codes, shares, prior_variance))
+
+
+def _when_collected(
+    known: FloatArray, likelihood: FloatArray, predicted: IntArray, codes: IntArray, options: Options
+) -> tuple[FloatArray, FloatArray]:
+    """Return shares and their variance before any row is seen, for labels that say nothing about them."""
+    n_classes = known.shape[1]
+    equal = np.full(n_classes, 1 / n_classes)
+    variance = equal * (1 - equal) / (n_classes + 1)  # all shares alike likely
+    trust = np.sqrt(max(0.0, 1 - np.mean(_errors(known, codes, equal, variance) ** 2 / variance)))
+    shares = equal
+    for _ in range(options.share_rounds):
+        before = shares
+        shares = options.equal_votes + len(codes) * _mean_posterior(likelihood, before)
+        shares /= shares.sum()
+        if np.max(np.abs(shares - before)) < options.share_change:
+            break
+    counted = np.bincount(predicted, minlength=n_classes) / len(predicted)
+    bold = (_mean_posterior(likelihood, shares) + counted) / 2
+    return trust * bold + (1 - trust) * _mean_posterior(likelihood, equal), variance
+
+
+def _mean_posterior(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return the mean probability of each class over the rows, no share below a trace."""
+    shares = np.maximum(prior * np.mean(likelihood / (likelihood @ prior)[:, None], axis=0), 1e-9)
+    return np.asarray(shares / shares.sum())
+
+
+def _calibrate(scores: FloatArray, codes: IntArray, counts: IntArray, options: Options) -> tuple[float, FloatArray]:
+    """Return slope and offsets of the logistic function, fitted with the same total weight for every class."""
+    n_labeled, n_classes = scores.shape
+    weights = (n_labeled / (n_classes * counts))[codes]
+    known = np.eye(n_classes)[codes]
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        log_p = log_softmax(theta[0] * scores + theta[1:], axis=1)
+        rest = weights[:, None] * (np.exp(log_p) - known)
+        ridge = np.full(n_classes + 1, 1e-3)
+        ridge[0] = options.slope_ridge
+        value = -weights @ log_p[np.arange(n_labeled), codes] + 0.5 * ridge @ theta**2
+        return value, np.append(np.sum(rest * scores), rest.sum(axis=0)) + ridge * theta
+
+    theta = minimize(loss, np.append(1.0, np.zeros(n_classes)), jac=True, method="L-BFGS-B").x
+    return (theta[0], theta[1:]) if theta[0] > 0 else (0.0, np.zeros(n_classes))
+
+
+def _errors(known: FloatArray, codes: IntArray, shares: FloatArray, prior_variance: FloatArray) -> FloatArray:
+    """Return standard errors: the prior's variance, lessened by what the mean posterior of a class tells of its share.
+
+    The mean posterior of class k is gain_k share_k + const, known up to the sampling error of the class averages.
+    """
+    posterior = softmax(known + np.log(shares), axis=1)
+    members = np.eye(len(shares))[codes]
+    counts = members.sum(axis=0)
+    averages = (members / counts).T @ posterior
+    squares = members.T @ (posterior - averages[codes]) ** 2
+    # the largest variance of one row is added: a few labels without an error are no proof of none
+    noise = shares**2 @ ((squares + 0.25) / (np.maximum(counts - 1, 1) * counts)[:, None])
+    inside = np.diag(averages)
+    outside = (shares @ averages - shares * inside) / np.maximum(1 - shares, 1e-9)
+    gain = np.maximum(inside - outside, 0)
+    return np.asarray(1 / np.sqrt(1 / prior_variance + gain**2 / noise))
