@@ -367,6 +367,7 @@ def test_categorical_rule():
 # --- the real folder ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @needs_data
 def test_every_small_file_of_the_real_folder_loads():

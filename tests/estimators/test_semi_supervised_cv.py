@@ -116,6 +116,7 @@ def test_unlabeled_rows_are_used_only_where_they_help(scores, chosen):
     assert model.C_unlabeled_ == chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_final_model_is_the_fit_with_the_value_chosen(kernel, n_classes):
