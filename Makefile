@@ -4,22 +4,29 @@
 #   make test     lint, type check and run the tests
 #   make test-fast  run the tests that take less than about two seconds each
 #   make lint     lint and type check only
+#   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
-#   make bench    run the accuracy benchmarks (hours; WELLSVM_DATA names the data folder; a stopped run goes on)
+#   make bench PROFILE=small          time and memory beside scikit-learn (minutes; PROFILE=full: hours)
+#   make reproduce TABLES="6 7"       the paper's tables, ours beside its figures (hours; ARGS=--fast: minutes)
+#   make study STUDIES="text uci"     the accuracies behind the defaults (hours)
 #   make clean    remove everything that make created
+#
+# The last three are experiments: a stopped run goes on, ARGS passes options (ARGS=--list tells what there is), and the
+# data sets are those in the folder that WELLSVM_DATA names, else in ../shared/data.
 
-PYTHON ?= python3
-VENV   ?= .venv
-JOBS   ?= 2
-BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q
+PYTHON  ?= python3
+VENV    ?= .venv
+JOBS    ?= 2
+PROFILE ?= small
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip install --disable-pip-version-check -q
 
 # Files and folders (so that a deleted file counts too) that make the installed package.
 SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint docs bench clean
+.PHONY: help demo test test-fast lint sanitize docs bench reproduce study clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -43,7 +50,9 @@ demo: $(VENV)/.installed-cli,plot
 lint: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/clang-format --dry-run -Werror cpp/*.hpp cpp/*.cpp
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 
 test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
@@ -51,13 +60,40 @@ test: lint
 test-fast: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
 
+# The compiled module once more, with sanitizers, in an environment of its own. Python itself has none, so their library
+# is loaded ahead of it, and the C++ library with it, or exceptions could not be followed.
+SANITIZED := build/sanitize
+PRELOAD    = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+$(SANITIZED)/.installed: $(SOURCES)
+	@mkdir -p $(SANITIZED)
+	@echo 'int main() { return 0; }' | \
+	    $(CXX) -fsanitize=address,undefined -x c++ - -o $(SANITIZED)/probe 2>/dev/null && test -f $(firstword $(PRELOAD)) || \
+	    { echo "make sanitize: $(CXX) has no sanitizers, or no libasan.so; nothing was tested. Install GCC with its" \
+	      "libasan and libubsan, or name another compiler: make sanitize CXX=g++-13" >&2; exit 1; }
+	@test -x $(SANITIZED)/venv/bin/python || $(PYTHON) -m venv $(SANITIZED)/venv
+	@echo "Installing wellsvm with sanitizers into $(SANITIZED) (a few minutes)"
+	@CXX=$(CXX) WELLSVM_REQUIRE_NATIVE=1 $(SANITIZED)/venv/bin/python -m pip install --disable-pip-version-check -q \
+	    -C cmake.define.WELLSVM_SANITIZE=ON -C install.strip=false -C build-dir=$(SANITIZED)/module . pytest
+	@touch $@
+
+sanitize: $(SANITIZED)/.installed
+	@env -u PYTHONPATH -u WELLSVM_BACKEND LD_PRELOAD="$(PRELOAD)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+	    UBSAN_OPTIONS=print_stacktrace=1 WELLSVM_SANITIZED=1 \
+	    $(SANITIZED)/venv/bin/python -m pytest -p no:cacheprovider tests/native $(PYTEST_ARGS)
+
 docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
-bench: $(VENV)/.installed-bench
-	@for profile in text text_cv uci_cv_linear uci_cv_rbf uci text_init text_balance text_tol text_prices large; do \
-	    echo "benchmarks/results/$$profile.jsonl"; $(BIN)/python benchmarks/semi_supervised_accuracy.py $$profile; done
+bench: $(VENV)/.installed-experiments
+	@$(BIN)/python -m experiments bench $(WORKLOADS) --profile $(PROFILE) $(ARGS)
+
+reproduce: $(VENV)/.installed-experiments
+	@$(BIN)/python -m experiments reproduce $(TABLES) --jobs $(JOBS) $(ARGS)
+
+study: $(VENV)/.installed-experiments
+	@$(BIN)/python -m experiments study $(STUDIES) $(ARGS)
 
 clean:
 	rm -rf $(VENV) wellsvm-demo.png build dist .pytest_cache .mypy_cache .ruff_cache

@@ -7,11 +7,11 @@
 
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "checks.hpp"
 #include "kernels.hpp"
 
 namespace nb = nanobind;
@@ -66,20 +66,32 @@ template <class Real> static GramKernels<Real> pick_gram() {
     return base::gram_kernels<Real>();
 }
 
-static void require(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
+// The compiler may choose instructions that need every number to lie at a multiple of its size.
+template <class... Arrays> static void require_aligned(const Arrays &...arrays) {
+    const bool aligned = (... && (reinterpret_cast<std::uintptr_t>(arrays.data()) % sizeof(*arrays.data()) == 0));
+    require(aligned, "an array does not lie at a multiple of the size of its numbers");
 }
 
-// The four arrays that describe the dual, checked against each other and against the number of instances.
-static DualRows dual_rows(const std::optional<In1<std::int64_t>> &starts, const In1<double> &cap,
-                          const In1<double> &ridge, const In1<double> &curvature, const Out1<double> &alpha,
-                          std::size_t n_instances) {
-    const std::size_t n = alpha.shape(0);
-    require(cap.shape(0) == n && ridge.shape(0) == n && curvature.shape(0) == n,
-            "cap, ridge, curvature and alpha must have one entry per row");
-    require(starts ? starts->shape(0) == n + 1 : n == n_instances, "starts must have one entry more than alpha");
-    return {starts ? starts->data() : nullptr, cap.data(), ridge.data(), curvature.data(), alpha.data()};
-}
+// The arrays that describe the dual and the rows to visit, as they fit each other and the number of instances.
+struct Visit {
+    DualRows dual;
+    const std::int64_t *order;
+    std::int64_t n_order, n_rows;
+
+    Visit(const std::optional<In1<std::int64_t>> &starts, const In1<double> &cap, const In1<double> &ridge,
+          const In1<double> &curvature, const Out1<double> &alpha, const In1<std::int64_t> &rows,
+          std::size_t n_instances)
+        : dual{starts ? starts->data() : nullptr, cap.data(), ridge.data(), curvature.data(), alpha.data()},
+          order(rows.data()), n_order(rows.shape(0)), n_rows(alpha.shape(0)) {
+        const std::size_t n = alpha.shape(0);
+        require_aligned(cap, ridge, curvature, alpha, rows);
+        if (starts) require_aligned(*starts);
+        require(cap.shape(0) == n && ridge.shape(0) == n && curvature.shape(0) == n,
+                "cap, ridge, curvature and alpha must have one entry per row");
+        require(starts ? starts->shape(0) == n + 1 : n == n_instances,
+                "starts must have one entry more than alpha, which without starts has one per instance");
+    }
+};
 
 // Rows keeps the caller's arrays alive; View is what the kernels see of them.
 template <class View> struct Rows {
@@ -87,82 +99,91 @@ template <class View> struct Rows {
     View view;
     LinearKernels<View> kernels = pick_linear<View>();
 
-    void check_slice(std::int64_t begin, std::int64_t end) const {
+    void require_slice(std::int64_t begin, std::int64_t end, std::size_t n_given) const {
         require(0 <= begin && begin <= end && end <= view.n_rows, "slice outside the rows");
+        require(static_cast<std::int64_t>(n_given) == end - begin, "arrays must have one row per row of the slice");
     }
-    void check_weights(std::size_t n_features) const {
-        require(static_cast<std::int64_t>(n_features) == view.n_features + 1, "U needs one row per feature and one more");
+    void require_weights(std::size_t n_given) const {
+        require(n_given > 0 && static_cast<std::int64_t>(n_given - 1) == view.n_features,
+                "U needs one row per feature and one more");
+    }
+    static void require_in_bounds(bool in_bounds) {
+        require(in_bounds, "the sparse matrix was changed after it was checked: a row points outside of it");
     }
 
     void squared_norms(std::int64_t begin, std::int64_t end, Out1<double> out) const {
-        check_slice(begin, end);
-        require(static_cast<std::int64_t>(out.shape(0)) == end - begin, "out must have one entry per row of the slice");
+        require_slice(begin, end, out.shape(0));
+        require_aligned(out);
         double *const target = out.data();
         nb::gil_scoped_release release;
-        kernels.squared_norms(view, begin, end, target);
+        require_in_bounds(kernels.squared_norms(view, begin, end, target));
     }
 
     void scores(In2<double> U, double bias, std::int64_t begin, std::int64_t end, Out2<double> Z) const {
-        check_slice(begin, end);
-        check_weights(U.shape(0));
-        require(Z.shape(1) == U.shape(1) && static_cast<std::int64_t>(Z.shape(0)) == end - begin,
-                "Z must have one row per row of the slice and one column per column of U");
+        require_slice(begin, end, Z.shape(0));
+        require_weights(U.shape(0));
+        require(Z.shape(1) == U.shape(1), "Z must have one column per column of U");
+        require_aligned(U, Z);
         const double *const weights = U.data();
         double *const target = Z.data();
         const std::int64_t width = U.shape(1);
         nb::gil_scoped_release release;
-        kernels.scores(view, weights, width, bias, begin, end, target);
+        require_in_bounds(kernels.scores(view, weights, width, bias, begin, end, target));
     }
 
     void combine(In2<double> coef, double bias, std::int64_t begin, std::int64_t end, Out2<double> U) const {
-        check_slice(begin, end);
-        check_weights(U.shape(0));
-        require(coef.shape(1) == U.shape(1) && static_cast<std::int64_t>(coef.shape(0)) == end - begin,
-                "coef must have one row per row of the slice and one column per column of U");
+        require_slice(begin, end, coef.shape(0));
+        require_weights(U.shape(0));
+        require(coef.shape(1) == U.shape(1), "coef must have one column per column of U");
+        require_aligned(coef, U);
         const double *const source = coef.data();
         double *const weights = U.data();
         const std::int64_t width = U.shape(1);
         nb::gil_scoped_release release;
-        kernels.combine(view, source, width, bias, begin, end, weights);
+        require_in_bounds(kernels.combine(view, source, width, bias, begin, end, weights));
     }
 
     Report descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge, In1<double> curvature,
                    Out1<double> alpha, In2<std::int8_t> labels, In1<double> mu, Out2<double> U, double bias,
                    In1<std::int64_t> order) const {
-        check_weights(U.shape(0));
+        require_weights(U.shape(0));
         const std::size_t width = U.shape(1);
         require(labels.shape(1) == width && mu.shape(0) == width, "labels, mu and U must have the same width");
         require(static_cast<std::int64_t>(labels.shape(0)) == view.n_rows, "labels must have one row per instance");
-        const DualRows dual = dual_rows(starts, cap, ridge, curvature, alpha, labels.shape(0));
+        require_aligned(mu, U);
+        const Visit visit(starts, cap, ridge, curvature, alpha, order, labels.shape(0));
         std::vector<double> scratch(2 * width);
         const LabelColumns columns = {labels.data(), mu.data(), scratch.data(), static_cast<std::int64_t>(width)};
         double *const weights = U.data();
-        const std::int64_t *const rows = order.data();
-        const std::int64_t n_order = order.shape(0);
         nb::gil_scoped_release release;
-        const SliceReport r = kernels.descend(view, dual, columns, weights, bias, rows, n_order);
+        require_visits(visit.order, visit.n_order, visit.dual.starts, visit.n_rows, view.n_rows);
+        require_labels(columns, visit.dual.starts, visit.order, visit.n_order);
+        const SliceReport r = kernels.descend(view, visit.dual, columns, weights, bias, visit.order, visit.n_order);
+        require_in_bounds(r.in_bounds);
         return {r.violation, r.loss, r.n_changed};
     }
 };
 
 template <class Real> static Rows<DenseRows<Real>> dense_rows(In2<Real> X) {
-    const DenseRows<Real> view = {X.data(), static_cast<std::int64_t>(X.shape(0)), static_cast<std::int64_t>(X.shape(1))};
+    require_aligned(X);
+    const DenseRows<Real> view = {X.data(), static_cast<std::int64_t>(X.shape(0)),
+                                  static_cast<std::int64_t>(X.shape(1))};
     return {{nb::cast(X)}, view};
 }
 
-// A row pointer or column index outside the matrix would read or write foreign memory: looked at once, here.
 template <class Real, class Index>
 static Rows<CsrRows<Real, Index>> csr_rows(In1<Real> data, In1<Index> indices, In1<Index> indptr,
                                            std::int64_t n_features) {
-    const std::int64_t nnz = indices.shape(0), n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-    require(n_rows >= 0 && static_cast<std::int64_t>(data.shape(0)) == nnz, "data and indices must be of equal length");
-    const Index *const row = indptr.data(), *const column = indices.data();
-    bool sound = row[0] == 0 && static_cast<std::int64_t>(row[n_rows]) <= nnz;
-    for (std::int64_t i = 0; i < n_rows; ++i) sound &= row[i] <= row[i + 1];
-    require(sound, "indptr must rise from 0 to at most the number of stored entries");
-    for (std::int64_t p = 0; p < nnz; ++p) sound &= column[p] >= 0 && static_cast<std::int64_t>(column[p]) < n_features;
-    require(sound, "a column index lies outside the matrix");
-    return {{nb::cast(data), nb::cast(indices), nb::cast(indptr)}, {data.data(), column, row, n_rows, n_features}};
+    const std::int64_t n_entries = indices.shape(0), n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+    require(n_rows >= 0, "indptr must have one entry more than there are rows");
+    require(data.shape(0) == indices.shape(0), "data and indices must be of equal length");
+    require_aligned(data, indices, indptr);
+    const CsrRows<Real, Index> view = {data.data(), indices.data(), indptr.data(), n_rows, n_features, n_entries};
+    {
+        nb::gil_scoped_release release;
+        require_csr(view);
+    }
+    return {{nb::cast(data), nb::cast(indices), nb::cast(indptr)}, view};
 }
 
 template <class Real> struct Gram {
@@ -170,26 +191,16 @@ template <class Real> struct Gram {
     GramRows<Real> K;
     GramKernels<Real> kernels = pick_gram<Real>();
 
-    // The caller may change the places between two calls: looked at every time, which is little beside a step.
-    void require_places() const {
-        bool sound = true;
-        for (std::int64_t j = 0; K.places && j < K.n_instances; ++j) sound &= K.places[j] < K.n_rows;
-        require(sound, "places names a row that does not exist");
-    }
-
     void combine(In1<std::int64_t> rows, In2<double> coef, Out2<double> Z) const {
         require(coef.shape(1) == rows.shape(0), "coef must have one column per row named");
         require(Z.shape(0) == coef.shape(0) && Z.shape(1) == static_cast<std::size_t>(K.n_instances),
                 "Z must be of shape (rows of coef, instances)");
+        require_aligned(rows, coef, Z);
         const std::int64_t *const named = rows.data(), n_rows = rows.shape(0), width = coef.shape(0);
-        require_places();
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            require(named[r] >= 0 && named[r] < K.n_instances, "rows names an instance that does not exist");
-            require(!K.places || K.places[named[r]] >= 0, "rows names an instance whose row is not at hand");
-        }
         const double *const c = coef.data();
         double *const out = Z.data();
         nb::gil_scoped_release release;
+        require_at_hand(K, named, n_rows);
         kernels.combine(K, named, n_rows, c, width, out);
     }
 
@@ -197,21 +208,22 @@ template <class Real> struct Gram {
                    Out1<double> alpha, In1<std::int32_t> pattern_of, In2<std::int8_t> patterns, In1<double> mu,
                    Out1<double> signed_scores, double bias, double threshold, In1<std::int64_t> order) const {
         const std::size_t n = K.n_instances;
-        require_places();
         require(pattern_of.shape(0) == n && signed_scores.shape(0) == n,
                 "pattern_of and signed_scores need one entry per instance");
         require(patterns.shape(0) == mu.shape(0), "patterns must have one row per entry of mu");
-        const DualRows dual = dual_rows(starts, cap, ridge, curvature, alpha, n);
+        require_aligned(pattern_of, mu, signed_scores);
+        const Visit visit(starts, cap, ridge, curvature, alpha, order, n);
         const LabelPatterns labels = {pattern_of.data(), patterns.data(), mu.data(),
                                       static_cast<std::int64_t>(patterns.shape(1)),
                                       static_cast<std::int64_t>(patterns.shape(0))};
         std::vector<double> mixed(patterns.shape(1));
         double *const values = signed_scores.data();
-        const std::int64_t *const visited = order.data();
-        const std::int64_t n_order = order.shape(0);
         nb::gil_scoped_release release;
+        require_visits(visit.order, visit.n_order, visit.dual.starts, visit.n_rows, K.n_instances);
+        require_patterns(labels, K.n_instances);
+        require_places(K);
         const SliceReport r =
-            kernels.descend(K, dual, labels, values, mixed.data(), bias, threshold, visited, n_order);
+            kernels.descend(K, visit.dual, labels, values, mixed.data(), bias, threshold, visit.order, visit.n_order);
         return {r.violation, r.loss, r.n_changed};
     }
 };
@@ -220,6 +232,8 @@ template <class Real> static Gram<Real> gram(In2<Real> K, std::optional<In1<std:
     const std::int64_t n_rows = K.shape(0), n_instances = K.shape(1);
     require(places || n_rows == n_instances, "K must be square");
     require(!places || places->shape(0) == K.shape(1), "places needs one entry per column of K");
+    require_aligned(K);
+    if (places) require_aligned(*places);
     std::vector<nb::object> owners = {nb::cast(K)};
     if (places) owners.push_back(nb::cast(*places));
     return {owners, {K.data(), n_rows, n_instances, places ? places->data() : nullptr}};
@@ -233,18 +247,20 @@ template <class View> static void bind_rows(nb::module_ &m, const char *name) {
              nb::arg("Z").noconvert())
         .def("combine", &R::combine, nb::arg("coef").noconvert(), nb::arg("bias"), nb::arg("begin"), nb::arg("end"),
              nb::arg("U").noconvert())
-        .def("descend", &R::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
-             nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
-             nb::arg("mu").noconvert(), nb::arg("U").noconvert(), nb::arg("bias"), nb::arg("order").noconvert());
+        .def("descend", &R::descend, nb::arg("starts").noconvert().none(), nb::arg("cap").noconvert(),
+             nb::arg("ridge").noconvert(), nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(),
+             nb::arg("labels").noconvert(), nb::arg("mu").noconvert(), nb::arg("U").noconvert(), nb::arg("bias"),
+             nb::arg("order").noconvert());
 }
 
 template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
     using G = Gram<Real>;
     nb::class_<G>(m, name)
         .def("combine", &G::combine, nb::arg("rows").noconvert(), nb::arg("coef").noconvert(), nb::arg("Z").noconvert())
-        .def("descend", &G::descend, nb::arg("starts").none(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
-        nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("pattern_of").noconvert(),
-        nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(), nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
+        .def("descend", &G::descend, nb::arg("starts").noconvert().none(), nb::arg("cap").noconvert(),
+             nb::arg("ridge").noconvert(), nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(),
+             nb::arg("pattern_of").noconvert(), nb::arg("patterns").noconvert(), nb::arg("mu").noconvert(),
+             nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
 }
 

@@ -1,5 +1,11 @@
-// Products with a Gram matrix, and dual coordinate descent on it with T label vectors; included inside the per-processor
-// namespace.
+// Products with a Gram matrix, and dual coordinate descent on it with T label vectors.
+#pragma once
+
+#include "prefetch.hpp"
+#include "step.hpp"
+#include "views.hpp"
+
+namespace wellsvm::WELLSVM_ISA {
 
 template <class Real> inline const Real *gram_row(const GramRows<Real> &K, std::int64_t j) {
     return K.data + (K.places ? K.places[j] : j) * K.n_instances;
@@ -53,7 +59,8 @@ inline void add_gram_row(const Real *k, std::int64_t n, const std::int32_t *patt
         if (begin + ahead < n)
             for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k + begin + ahead + l);
 #pragma omp simd
-        for (std::int64_t l = begin; l < end; ++l) out[l] += (static_cast<double>(k[l]) + offset) * mixed[pattern_of[l]];
+        for (std::int64_t l = begin; l < end; ++l)
+            out[l] += (static_cast<double>(k[l]) + offset) * mixed[pattern_of[l]];
     }
 }
 
@@ -66,11 +73,11 @@ inline bool any_label(const LabelPatterns &labels, std::int64_t j) {
 
 template <class Real>
 SliceReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
-                         double *signed_scores, double *mixed, double bias, double threshold,
-                         const std::int64_t *order, std::int64_t n_order) {
+                         double *signed_scores, double *mixed, double bias, double threshold, const std::int64_t *order,
+                         std::int64_t n_order) {
     const std::int64_t w = labels.width, P = labels.n_patterns;
     const double offset = bias * bias;
-    SliceReport report = {0.0, 0.0, 0};
+    SliceReport report = {0.0, 0.0, 0, true};
     for (std::int64_t n = 0; n < n_order; ++n) {
         const std::int64_t i = order[n];
         const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;
@@ -100,3 +107,5 @@ SliceReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const La
     }
     return report;
 }
+
+} // namespace wellsvm::WELLSVM_ISA

@@ -4,53 +4,41 @@
 // function with different instruction sets would be merged by the linker and crash on the older processor.
 #include "kernels.hpp"
 
-#if defined(__GNUC__) || defined(__clang__)
-#define WELLSVM_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define WELLSVM_PREFETCH(address) (void)(address)
-#endif
+#include "gram_cd.hpp"
+#include "linear_cd.hpp"
+#include "rows.hpp"
 
 namespace wellsvm::WELLSVM_ISA {
 
-#include "rows.hpp"
-
-template <int W> inline bool any_label(const std::int8_t *y, std::int64_t width) {
-    const std::int64_t w = W ? W : width;
-    int any = 0;
-    for (std::int64_t t = 0; t < w; ++t) any |= y[t];
-    return any != 0;
-}
-
-#include "linear_cd.hpp"
-
-#include "gram_cd.hpp"
-
-template <class Rows>
-void squared_norms(const Rows &X, std::int64_t begin, std::int64_t end, double *out) {
+template <class Rows> bool squared_norms(const Rows &X, std::int64_t begin, std::int64_t end, double *out) {
     for (std::int64_t i = begin; i < end; ++i) {
         double sum = 0.0;
-        for_entries(X, i, [&sum](std::int64_t, double x) { sum += x * x; });
+        if (!squared_norm(X, i, sum)) return false;
         out[i - begin] = sum;
     }
+    return true;
 }
 
 template <int W, class Rows>
-void scores(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
+bool scores(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
             double *Z) {
     const std::int64_t w = W ? W : width;
-    for (std::int64_t i = begin; i < end; ++i) row_scores<W>(X, i, U, w, bias, Z + (i - begin) * w);
+    for (std::int64_t i = begin; i < end; ++i)
+        if (!row_scores<W>(X, i, U, w, bias, Z + (i - begin) * w)) return false;
+    return true;
 }
 
 template <int W, class Rows>
-void combine(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
+bool combine(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
              double *U) {
     const std::int64_t w = W ? W : width;
     for (std::int64_t i = begin; i < end; ++i) {
         const double *step = coef + (i - begin) * w;
         bool any = false;
         for (std::int64_t t = 0; t < w; ++t) any |= step[t] != 0.0;
-        if (any) row_update<W>(X, i, step, w, bias, U);
+        if (any && !row_update<W>(X, i, step, w, bias, U)) return false;
     }
+    return true;
 }
 
 // Widths with a loop of their own; any other runs the loop with a width known only at run time.
@@ -65,7 +53,7 @@ void combine(const Rows &X, const double *coef, std::int64_t width, double bias,
     }
 
 template <class Rows>
-void scores_any(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
+bool scores_any(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
                 double *Z) {
 #define WELLSVM_CALL(W) scores<W>(X, U, width, bias, begin, end, Z)
     WELLSVM_BY_WIDTH(width, WELLSVM_CALL)
@@ -73,7 +61,7 @@ void scores_any(const Rows &X, const double *U, std::int64_t width, double bias,
 }
 
 template <class Rows>
-void combine_any(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin,
+bool combine_any(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin,
                  std::int64_t end, double *U) {
 #define WELLSVM_CALL(W) combine<W>(X, coef, width, bias, begin, end, U)
     WELLSVM_BY_WIDTH(width, WELLSVM_CALL)

@@ -5,26 +5,19 @@
 
 namespace wellsvm {
 
+// Products return false, and leave their work undone, at a sparse row that points outside the matrix.
 template <class Rows> struct LinearKernels {
     // out[i] = || x_i ||^2
-    void (*squared_norms)(const Rows &X, std::int64_t begin, std::int64_t end, double *out);
+    bool (*squared_norms)(const Rows &X, std::int64_t begin, std::int64_t end, double *out);
     // Z[i, :] = x_i' U[:-1, :] + bias U[-1, :]                                                      (scores of a slice)
-    void (*scores)(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin,
+    bool (*scores)(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin,
                    std::int64_t end, double *Z);
     // U += sum_i [x_i; bias] coef[i, :]                                                   (weights from coefficients)
-    void (*combine)(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin,
+    bool (*combine)(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin,
                     std::int64_t end, double *U);
     // One slice of a dual coordinate descent epoch; U[:, t] = sum_i alpha_i psi_t(i) is kept up to date.
     SliceReport (*descend)(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
                            const std::int64_t *order, std::int64_t n_order);
-};
-
-// Label columns of the Gram kernel: instances that carry the same labels in all T vectors share a pattern.
-struct LabelPatterns {
-    const std::int32_t *pattern_of; // per instance
-    const std::int8_t *patterns;    // width x n_patterns
-    const double *mu;
-    std::int64_t n_patterns, width;
 };
 
 template <class Real> struct GramKernels {

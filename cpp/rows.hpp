@@ -1,52 +1,114 @@
-// One loop over the entries of a row, dense or sparse; included inside the per-processor namespace.
+// One loop over the entries of a row, dense or sparse.
 //
-// for_entries(X, i, f) calls f(feature, value) for each stored entry of row i.
+// The arrays of a sparse matrix are the caller's, and another thread may write into them at any time. So the kernels
+// trust no index: each is read once and compared with its limit before it is used. A function that returns a bool
+// returns false, with its work half done, where a row points outside the matrix; docs/performance.md has the cost.
+#pragma once
 
-template <class Real, class F>
-inline void for_entries(const DenseRows<Real> &X, std::int64_t i, F &&f) {
+#include <type_traits>
+
+#include "prefetch.hpp"
+#include "views.hpp"
+
+namespace wellsvm::WELLSVM_ISA {
+
+// The index at `at`, a negative one as a number beyond every limit. Volatile: the compiler must not read it again after
+// the comparison.
+template <class Index> inline std::uint64_t read_once(const Index *at) {
+    return static_cast<std::make_unsigned_t<Index>>(*static_cast<const volatile Index *>(at));
+}
+
+// Find the entries first .. end - 1 of row i.
+template <class Real, class Index>
+inline bool find_entries(const CsrRows<Real, Index> &X, std::int64_t i, std::int64_t &first, std::int64_t &end) {
+    const std::uint64_t from = read_once(X.indptr + i), to = read_once(X.indptr + i + 1);
+    first = static_cast<std::int64_t>(from);
+    end = static_cast<std::int64_t>(to);
+    return from <= to && to <= static_cast<std::uint64_t>(X.n_entries);
+}
+
+// Call f(feature, value) for each stored entry of row i.
+template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X, std::int64_t i, F &&f) {
     const Real *x = X.data + i * X.n_features;
     for (std::int64_t k = 0; k < X.n_features; ++k) f(k, static_cast<double>(x[k]));
+    return true;
 }
 
 template <class Real, class Index, class F>
-inline void for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
-    const std::int64_t end = static_cast<std::int64_t>(X.indptr[i + 1]);
-    for (std::int64_t p = static_cast<std::int64_t>(X.indptr[i]); p < end; ++p)
-        f(static_cast<std::int64_t>(X.indices[p]), static_cast<double>(X.data[p]));
+inline bool for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
+    const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
+    const Real *const data = X.data;
+    const Index *const indices = X.indices;
+    std::int64_t p, end;
+    if (!find_entries(X, i, p, end)) return false;
+    for (; p < end; ++p) {
+        const std::uint64_t k = read_once(indices + p);
+        if (k >= n_features) return false;
+        f(static_cast<std::int64_t>(k), static_cast<double>(data[p]));
+    }
+    return true;
+}
+
+// Its columns are not looked at: none is used.
+template <class Real> inline bool squared_norm(const DenseRows<Real> &X, std::int64_t i, double &sum) {
+    return for_entries(X, i, [&sum](std::int64_t, double x) { sum += x * x; });
+}
+
+template <class Real, class Index>
+inline bool squared_norm(const CsrRows<Real, Index> &X, std::int64_t i, double &sum) {
+    std::int64_t p, end;
+    if (!find_entries(X, i, p, end)) return false;
+    for (; p < end; ++p) {
+        const double x = static_cast<double>(X.data[p]);
+        sum += x * x;
+    }
+    return true;
 }
 
 // row_scores: z = x_i' U + bias * U[last]; W label vectors at once, W known to the compiler unless it is 0.
 
 // Sparse rows with few label vectors: four chains of sums, as one would wait for the last addition at every entry.
 template <int W, class Real, class Index>
-inline void row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
+inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
                        double *z) {
     constexpr int chains = 4;
     const std::int64_t w = W ? W : width;
-    const std::int64_t end = static_cast<std::int64_t>(X.indptr[i + 1]);
-    std::int64_t p = static_cast<std::int64_t>(X.indptr[i]);
+    const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
+    const Real *const data = X.data;
+    const Index *const indices = X.indices;
+    std::int64_t p, end;
+    if (!find_entries(X, i, p, end)) return false;
     for (std::int64_t t = 0; t < w; ++t) z[t] = bias * U[X.n_features * w + t];
     if constexpr (W == 1 || W == 2 || W == 4) {
         double sums[chains][W] = {};
         for (; p + chains <= end; p += chains)
             for (int c = 0; c < chains; ++c) {
-                const double x = static_cast<double>(X.data[p + c]);
-                const double *u = U + static_cast<std::int64_t>(X.indices[p + c]) * W;
+                const std::uint64_t k = read_once(indices + p + c);
+                if (k >= n_features) return false;
+                const double x = static_cast<double>(data[p + c]);
+                const double *u = U + k * W;
                 for (int t = 0; t < W; ++t) sums[c][t] += x * u[t];
             }
         for (int t = 0; t < W; ++t) z[t] += (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
     }
+    double fixed[W ? W : 1]; // registers, while z would be stored at every entry that may be the last
+    double *const sum = W ? fixed : z;
+    for (int t = 0; t < W; ++t) fixed[t] = z[t];
     for (; p < end; ++p) {
-        const double x = static_cast<double>(X.data[p]);
-        const double *u = U + static_cast<std::int64_t>(X.indices[p]) * w;
-        for (std::int64_t t = 0; t < w; ++t) z[t] += x * u[t];
+        const std::uint64_t k = read_once(indices + p);
+        if (k >= n_features) return false;
+        const double x = static_cast<double>(data[p]);
+        const double *u = U + k * w;
+        for (std::int64_t t = 0; t < w; ++t) sum[t] += x * u[t];
     }
+    for (int t = 0; t < W; ++t) z[t] = fixed[t];
+    return true;
 }
 
 // A single vector over a dense row is a dot product: eight partial sums, so that it runs in SIMD without
 // giving the compiler leave to reorder every sum of the program.
 template <int W, class Real>
-inline void row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
+inline bool row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
                        double *z) {
     const std::int64_t d = X.n_features;
     const Real *x = X.data + i * d;
@@ -64,18 +126,20 @@ inline void row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U
         for (std::int64_t k = 0; k < d; ++k)
             for (std::int64_t t = 0; t < w; ++t) z[t] += static_cast<double>(x[k]) * U[k * w + t];
     }
+    return true;
 }
 
 // U += [x_i; bias] step'
 template <int W, class Rows>
-inline void row_update(const Rows &X, std::int64_t i, const double *step, std::int64_t width, double bias, double *U) {
+inline bool row_update(const Rows &X, std::int64_t i, const double *step, std::int64_t width, double bias, double *U) {
     const std::int64_t w = W ? W : width;
-    for_entries(X, i, [=](std::int64_t k, double x) {
+    const bool in_bounds = for_entries(X, i, [=](std::int64_t k, double x) {
         double *u = U + k * w;
         for (std::int64_t t = 0; t < w; ++t) u[t] += x * step[t];
     });
     double *last = U + X.n_features * w;
     for (std::int64_t t = 0; t < w; ++t) last[t] += bias * step[t];
+    return in_bounds;
 }
 
 template <class Real> inline void prefetch_row(const DenseRows<Real> &X, std::int64_t i) {
@@ -83,6 +147,10 @@ template <class Real> inline void prefetch_row(const DenseRows<Real> &X, std::in
 }
 
 template <class Real, class Index> inline void prefetch_row(const CsrRows<Real, Index> &X, std::int64_t i) {
-    WELLSVM_PREFETCH(X.data + X.indptr[i]);
-    WELLSVM_PREFETCH(X.indices + X.indptr[i]);
+    const std::uint64_t first = read_once(X.indptr + i);
+    if (first >= static_cast<std::uint64_t>(X.n_entries)) return;
+    WELLSVM_PREFETCH(X.data + first);
+    WELLSVM_PREFETCH(X.indices + first);
 }
+
+} // namespace wellsvm::WELLSVM_ISA

@@ -14,11 +14,11 @@ template <class Real> struct DenseRows {
     std::int64_t n_rows, n_features;
 };
 
-// Rows of a compressed sparse row matrix.
+// Rows of a compressed sparse row matrix, of whose arrays `data` and `indices` hold n_entries.
 template <class Real, class Index> struct CsrRows {
     const Real *data;
     const Index *indices, *indptr;
-    std::int64_t n_rows, n_features;
+    std::int64_t n_rows, n_features, n_entries;
 };
 
 // Rows of a symmetric kernel matrix: all of them, or those at hand, row j at places[j] (negative: not at hand).
@@ -46,11 +46,21 @@ struct LabelColumns {
     std::int64_t width;
 };
 
+// Label columns of the Gram kernel: instances that carry the same labels in all T vectors share a pattern.
+struct LabelPatterns {
+    const std::int32_t *pattern_of; // per instance
+    const std::int8_t *patterns;    // width x n_patterns
+    const double *mu;
+    std::int64_t n_patterns, width;
+};
+
 // What one slice of an epoch saw. `loss` sums the rows' losses at the moment each was visited, an estimate of the
-// primal that costs nothing; `violation` is the largest projected gradient.
+// primal that costs nothing; `violation` is the largest projected gradient. Not `in_bounds`: ended at a sparse row that
+// points outside the matrix.
 struct SliceReport {
     double violation, loss;
     std::int64_t n_changed;
+    bool in_bounds;
 };
 
 } // namespace wellsvm

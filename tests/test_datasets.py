@@ -1,9 +1,6 @@
-"""Data sets: generators keep their promises, the loader reads what is there and says what is not."""
+"""Data sets: generators keep their promises, files are read or refused, OpenML's sets are coded as in the paper."""
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,16 +9,6 @@ from sklearn.utils import Bunch
 
 from wellsvm import datasets
 from wellsvm.datasets import _openml
-
-
-def _data_home() -> Path | None:
-    candidates = [os.environ.get("WELLSVM_DATA"), Path(__file__).resolve().parents[2] / "shared" / "data"]
-    return next((Path(path) for path in candidates if path and (Path(path) / "text_pcmac.npz").is_file()), None)
-
-
-DATA_HOME = _data_home()
-needs_data = pytest.mark.skipif(DATA_HOME is None, reason="no data folder: set WELLSVM_DATA")
-
 
 # --- sparse text --------------------------------------------------------------------------------------------
 
@@ -191,115 +178,94 @@ def test_two_moons_in_the_plane_and_in_102_dimensions():
         datasets.make_two_moons(n_labeled=1)
 
 
-# --- folder -------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.delenv("WELLSVM_DATA", raising=False)
-    rng = np.random.default_rng(0)
+def folder(tmp_path):
     y = np.array([1, -1, 1, -1, 1, -1], dtype=np.int8)
     np.savez_compressed(
-        tmp_path / "uci_heart9.npz", X=rng.random((6, 3)), y=y, names=np.array(["a", "b", "c"]),
-        labeled_idx_2=np.array([[0, 1], [2, 3]], dtype=np.int32),
-    )  # fmt: skip
+        tmp_path / "dense.npz", X=np.random.default_rng(0).random((6, 3)), y=y, names=np.array(["a", "b", "c"])
+    )
     counts = sp.csr_matrix(np.array([[3, 0, 1], [0, 2, 0], [0, 0, 0], [1, 1, 1], [0, 4, 0], [200, 0, 0]], np.uint8))
     parts = {"data": counts.data, "indices": counts.indices.astype(np.uint16), "indptr": counts.indptr}
     np.savez_compressed(
-        tmp_path / "text_tiny.npz", **parts, shape=np.array([6, 3]), format=np.array(b"csr"), y=y,
-        vocab=np.array("ape\nbee\ncat"), part=y, n_train=np.array(4),
-    )  # fmt: skip
+        tmp_path / "sparse.npz", **parts, shape=np.array([6, 3]), format=np.array(b"csr"), y=y, n_train=np.array(4)
+    )
     bag = np.array([0, 0, 1, 1, 1], dtype=np.int32)
     np.savez_compressed(
-        tmp_path / "mil_tiny.npz",
-        X=np.full((5, 2), 255, np.uint8),
-        bag=bag,
-        y=np.array([1, -1], np.int8),
-        roi=bag,
+        tmp_path / "bags.npz", X=np.full((5, 2), 255, np.uint8), bag=bag, y=np.array([1, -1], np.int8), roi=bag
     )
     return tmp_path
 
 
-def test_load_dense_set_with_splits_and_names(folder):
-    data = datasets.load("uci_heart9", folder)
+def test_dense_rows_with_names(folder):
+    data = datasets.load_npz(folder / "dense.npz")
     assert data.X.shape == (6, 3)
     assert data.y.dtype == np.int64
     assert data.names == ["a", "b", "c"]
-    assert list(data.labeled_idx) == [2]
-    assert data.labeled_idx[2].shape == (2, 2)
-    assert data.stand_in.startswith("guess")
-    assert data.name == "uci_heart9"
 
 
-def test_load_text_normalised_as_documented_or_as_counts(folder, monkeypatch):
-    monkeypatch.setenv("WELLSVM_DATA", str(folder))
-    raw = datasets.load("text_tiny", normalize=False)
-    assert raw.X.toarray()[5, 0] == 200
-    assert raw.vocab == ["ape", "bee", "cat"]
-    assert raw.n_train == 4
-    assert raw.stand_in is None
-    data = datasets.load("text_tiny")
-    expected = np.log1p(raw.X.toarray()) * np.log(6 / (raw.X.toarray() > 0).sum(axis=0))
-    lengths = np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(data.X.toarray(), expected / np.where(lengths > 0, lengths, 1), rtol=1e-12)
-    assert datasets.load("text_tiny", dtype=np.float32).X.dtype == np.float32
+def test_sparse_rows_are_floating(folder):
+    data = datasets.load_npz(str(folder / "sparse.npz"))
+    assert data.X.toarray()[5, 0] == 200
+    assert data.X.dtype == np.float64
+    assert data.n_train == 4
+    assert datasets.load_npz(folder / "sparse.npz", dtype=np.float32).X.dtype == np.float32
+    with pytest.raises(ValueError, match="dtype=int64"):
+        datasets.load_npz(folder / "sparse.npz", dtype=np.int64)
 
 
-def test_load_bags_and_integers_become_floating(folder):
-    data = datasets.load("mil_tiny", folder)
+@pytest.mark.parametrize("kept, given", [(np.float32, np.float32), (np.float64, np.float64), (np.float64, np.float16)])
+def test_floating_rows_keep_their_type_unless_it_is_too_short(tmp_path, kept, given):
+    np.savez(tmp_path / "rows.npz", X=np.ones((2, 2), dtype=given))
+    assert datasets.load_npz(tmp_path / "rows.npz").X.dtype == kept
+
+
+def test_bags_and_integers_become_floating(folder):
+    data = datasets.load_npz(folder / "bags.npz")
     assert data.X.dtype == np.float64
     np.testing.assert_array_equal(data.groups, [0, 0, 1, 1, 1])
     assert len(data.y) == 2
     assert "roi" in data
 
 
-def test_available_lists_the_folder(folder, monkeypatch):
-    assert datasets.available(folder) == ["mil_tiny", "text_tiny", "uci_heart9"]
-    assert datasets.available() == []
-    assert datasets.available(folder / "nowhere") == []
-    monkeypatch.setenv("WELLSVM_DATA", str(folder))
-    assert len(datasets.available()) == 3
+def test_what_scipy_wrote_is_read(tmp_path):
+    X = sp.random(20, 30, density=0.2, format="csr", random_state=0)
+    sp.save_npz(tmp_path / "X.npz", X)
+    data = datasets.load_npz(tmp_path / "X.npz")
+    assert (data.X != X).nnz == 0
+    assert data.y is None
 
 
-def test_unknown_and_missing_names_say_what_to_do(folder):
-    with pytest.raises(ValueError, match=r"text_tinny.*text_tiny"):
-        datasets.load("text_tinny", folder)
-    with pytest.raises(ValueError, match="without folder"):
-        datasets.load("../uci_heart9", folder)
-    with pytest.raises(FileNotFoundError, match=r"data_home=.*WELLSVM_DATA.*download=True"):
-        datasets.load("uci_diabetes")
-    with pytest.raises(FileNotFoundError, match="download=True"):
-        datasets.load("uci_diabetes", folder)
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        datasets.load("text_tiny", folder / "nowhere")
-    with pytest.raises(FileNotFoundError, match="cannot help"):
-        datasets.load("text_tiny", download=True)
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none.npz is not a file"):
+        datasets.load_npz(tmp_path / "none.npz")
 
 
-@pytest.mark.parametrize("name", ["uci_heart9", "text_tiny", "mil_tiny"])
+@pytest.mark.parametrize("name", ["dense", "sparse", "bags"])
 @pytest.mark.parametrize("keep", [0.0, 0.3, 0.9])
 def test_truncated_file_is_a_value_error_that_names_it(folder, name, keep):
     path = folder / f"{name}.npz"
     content = path.read_bytes()
     path.write_bytes(content[: int(keep * len(content))])
     with pytest.raises(ValueError, match=f"{name}.npz is damaged"):
-        datasets.load(name, folder)
+        datasets.load_npz(path)
 
 
-def test_files_that_do_not_fit_together_or_need_pickle_are_refused(folder):
+def test_files_that_do_not_fit_together_or_need_pickle_are_refused(tmp_path):
     arrays = {
         "short": {"X": np.ones((3, 2)), "y": np.ones(2)},
         "flat": {"X": np.ones(3)},
         "none": {"y": np.ones(3)},
-        "split": {"X": np.ones((3, 2)), "labeled_idx_1": np.array([[3]])},
         "column": {"data": np.ones(1), "indices": np.array([5]), "indptr": np.array([0, 1]),
                    "shape": np.array([1, 2]), "format": np.array(b"csr")},
         "objects": {"X": np.array([[{}]], dtype=object)},
     }  # fmt: skip
     for name, content in arrays.items():
-        np.savez(folder / f"{name}.npz", **content)
+        np.savez(tmp_path / f"{name}.npz", **content)
         with pytest.raises(ValueError, match=f"{name}.npz is damaged"):
-            datasets.load(name, folder)
+            datasets.load_npz(tmp_path / f"{name}.npz")
 
 
 # --- OpenML -------------------------------------------------------------------------------------------------
@@ -316,7 +282,7 @@ def _fake_openml(monkeypatch, **content):
     return calls
 
 
-def test_download_fetches_and_codes_only_when_asked(folder, monkeypatch):
+def test_a_set_is_fetched_and_coded(monkeypatch):
     calls = _fake_openml(
         monkeypatch,
         data=np.arange(768 * 8, dtype=float).reshape(768, 8),
@@ -324,24 +290,26 @@ def test_download_fetches_and_codes_only_when_asked(folder, monkeypatch):
         feature_names=list("abcdefgh"),
         categories={},
     )
-    with pytest.raises(FileNotFoundError):
-        datasets.load("uci_diabetes", folder)
-    assert calls == []
-    data = datasets.load("uci_diabetes", folder, download=True)
+    data = datasets.fetch_uci("uci_diabetes")
     assert calls[0][0] == "diabetes"
     assert data.X.shape == (768, 8)
     assert (data.y == 1).sum() == 268
     assert data.source.startswith("OpenML")
 
 
-def test_download_warns_of_another_shape_and_refuses_other_classes(monkeypatch):
+def test_fetching_warns_of_another_shape_and_refuses_other_classes(monkeypatch):
     content = {"data": np.ones((2, 1)) * [[1], [2]], "feature_names": ["a"], "categories": {}}
     _fake_openml(monkeypatch, target=np.array(["g", "b"]), **content)
     with pytest.warns(UserWarning, match=r"\(2, 1\), the paper has \(351, 34\)"):
-        datasets.load("uci_ionosphere", "", download=True)
+        datasets.fetch_uci("uci_ionosphere")
     _fake_openml(monkeypatch, target=np.array(["0", "1"]), **content)
     with pytest.raises(ValueError, match="expected 'g'"):
-        datasets.load("uci_ionosphere", "", download=True)
+        datasets.fetch_uci("uci_ionosphere")
+
+
+def test_an_unknown_set_is_told_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"name='uci_nothing' is not one of \['uci_australian'"):
+        datasets.fetch_uci("uci_nothing")
 
 
 def test_categorical_rule():
@@ -362,32 +330,3 @@ def test_categorical_rule():
     np.testing.assert_array_equal(X[:, 2:], [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
     X, names = _openml.code_features(cells, features, categories, ordinal=True, keep_constant=True)
     assert names == ["number", "two", "three", "constant"]
-
-
-# --- the real folder ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.data
-@needs_data
-def test_every_small_file_of_the_real_folder_loads():
-    large = {"sparse_words_fr_de", "ssl_secstr_unlabeled", "text_imdb"}
-    for name in set(datasets.available(DATA_HOME)) - large:
-        data = datasets.load(name, DATA_HOME)
-        assert data.X.dtype.kind == "f", name
-        if name.startswith("text_"):
-            lengths = np.sqrt(np.asarray(data.X.multiply(data.X).sum(axis=1))).ravel()
-            np.testing.assert_allclose(lengths[np.diff(data.X.indptr) > 0], 1, rtol=1e-9, err_msg=name)
-
-
-@pytest.mark.data
-@needs_data
-def test_real_sets_have_the_documented_shapes():
-    for name, spec in _openml.OPENML_SETS.items():
-        assert datasets.load(name, DATA_HOME).X.shape == spec.shape, name
-    news = datasets.load("text_news20", DATA_HOME)
-    assert news.X.shape == (18845, 42988)
-    assert len(news.vocab) == 42988
-    musk = datasets.load("mil_musk1", DATA_HOME)
-    assert (len(musk.groups), len(musk.y)) == (476, 92)
-    assert sorted(datasets.load("ssl_g241c", DATA_HOME).labeled_idx) == [10, 100]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 
 from wellsvm.native import backend_name
 
-__all__ = ["described", "show_versions", "versions"]
+__all__ = ["show_versions", "versions"]
 
 PACKAGES = ("wellsvm", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib", "typer", "rich")
 
@@ -24,15 +23,6 @@ def versions() -> dict[str, str]:
 
     python = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     return {"backend": backend_name(), "python": python, **{package: of(package) for package in PACKAGES}}
-
-
-def described(environment: Mapping[str, str]) -> str:
-    """One line of what figures depend on: backend, processors, Python, the packages that compute."""
-    packages = ", ".join(f"{name} {environment[name]}" for name in ("wellsvm", "scikit-learn", "numpy", "scipy"))
-    packages = packages.replace("wellsvm not installed", "wellsvm from its source tree")
-    return (
-        f"{environment['backend']}, {environment['processors']} processors, Python {environment['python']}, {packages}"
-    )
 
 
 def show_versions() -> None:

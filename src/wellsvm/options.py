@@ -71,7 +71,7 @@ class Options:
     """Label vectors whose ``y'Hy`` differ by less than this, relatively, are equal for the oracle "first": at the
     optimum of a master all with a weight are, and its solution tells them apart by its rounding only."""
     no_gain: float = 1e-12
-    """A linearisation must gain more than this, relatively: less is rounding, and rounding could go round in circles."""
+    """A linearisation must gain more than this, relatively: less is rounding, which could go round in circles."""
     search_rounds: int = 10
     """Rounds of relabelling: measured, four suffice where the labels settle at all."""
     search_prices: tuple[float, ...] = ()

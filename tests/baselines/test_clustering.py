@@ -17,12 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from checks import random_kernel
 from wellsvm.baselines import CPMMC, GMMC, IterativeSVR, KernelKMeans
-from wellsvm.baselines._cpmmc import concave_convex
+from wellsvm.baselines._cpmmc import planes_from, solve_plane_program
 from wellsvm.baselines._gmmc import solve_dual
 from wellsvm.baselines._iterative_svr import best_bias
 from wellsvm.baselines._kernel_k_means import lloyd
 from wellsvm.baselines._laplacian_svr import LaplacianSVR
-from wellsvm.baselines._quadratic import solve_master
 from wellsvm.labels import ClusterLabels
 from wellsvm.metrics import clustering_accuracy
 
@@ -258,7 +257,7 @@ def test_the_small_program_is_the_optimum_of_a_generic_solver(seed):
     w, b, xi = cp.Variable(5), cp.Variable(), cp.Variable(nonneg=True)
     problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * xi), [A @ w + b * o >= r - xi, cp.abs(b) <= beta])
     wanted = problem.solve(solver=cp.CLARABEL)
-    found = solve_master(A @ A.T, o, r, C, beta)
+    found = solve_plane_program(A @ A.T, o, r, C, beta)
     assert found.lam.min() >= 0
     assert np.all(A @ A.T @ found.lam + found.b * o >= r - found.xi - 1e-12)
     assert np.square(A.T @ found.lam).sum() / 2 + C * found.xi == pytest.approx(wanted, rel=1e-5, abs=1e-6)
@@ -272,7 +271,7 @@ def test_the_objective_falls_with_every_step_and_constraints_are_kept(kernel, C)
     steps = 0
     for seed in range(6):
         start = np.random.default_rng(seed).standard_normal(90)
-        planes = concave_convex(K, start, C, 0.1, 1e-3, 100)
+        planes = planes_from(K, start, C, 0.1, 1e-3, 100)
         assert np.all(np.diff([plane.objective for plane in planes]) < 0)
         steps += len(planes) - 1
         last = planes[-1]
@@ -293,7 +292,7 @@ def test_one_step_is_the_svm_of_its_signs(C):
     w, b = cp.Variable(4), cp.Variable()
     losses = cp.sum(cp.pos(1 - cp.multiply(signs, X @ w + b))) / 40
     wanted = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * losses), [cp.abs(b) <= 0.1]).solve(solver=cp.CLARABEL)
-    plane = concave_convex(linear_kernel(X), signs, C, 0.1, 1e-5, 1)[0]
+    plane = planes_from(linear_kernel(X), signs, C, 0.1, 1e-5, 1)[0]
     value = plane.coef @ linear_kernel(X) @ plane.coef / 2 + C * np.maximum(0, 1 - signs * plane.f).mean()
     assert value == pytest.approx(wanted, rel=1e-3)
 

@@ -12,8 +12,7 @@ from sklearn.svm import SVC
 
 from wellsvm import Bags
 from wellsvm.baselines import MISVM, MIKernelSVC, miSVM
-from wellsvm.estimators._means import average
-from wellsvm.geometry import GramGeometry, LinearGeometry
+from wellsvm.rows import GramRows, LinearRows
 
 ALL = [MISVM, miSVM, MIKernelSVC]
 
@@ -69,13 +68,13 @@ def test_the_labels_of_misvm_small_reproduce_themselves_with_a_positive_in_every
 def test_the_set_kernel_is_the_mean_over_pairs_and_positive_semidefinite():
     bags, _, _ = hidden_key()
     K = rbf_kernel(bags.X, gamma=0.3)
-    K_bags = average(GramGeometry(K), bags.X, bags.offsets).K
+    K_bags = GramRows(K).averaged(bags.offsets).K
     wanted = [[rbf_kernel(a, b, gamma=0.3).mean() for b in bags] for a in bags]
     np.testing.assert_allclose(K_bags, wanted, rtol=1e-10)
     assert np.linalg.eigvalsh(K_bags).min() >= -1e-10
-    linear = average(LinearGeometry(bags.X, 1.0), bags.X, bags.offsets)
+    linear = LinearRows(bags.X, 1.0).averaged(bags.offsets)
     assert linear.bias == 1.0
-    np.testing.assert_allclose(linear.diagonal - 1, [np.mean(a @ a.T) for a in bags], rtol=1e-10)
+    np.testing.assert_allclose(linear.squared_norms - 1, [np.mean(a @ a.T) for a in bags], rtol=1e-10)
 
 
 def test_mi_kernel_equals_an_svm_on_the_precomputed_set_kernel():

@@ -21,16 +21,16 @@ import wellsvm
 from wellsvm import SemiSupervisedSVC
 from wellsvm.baselines import CCCPSVM, S4VM, TSVM, AnnealedS3VM, GradientS3VM, LaplacianSVM
 from wellsvm.baselines._annealing import FIRST, anneal, entropy, soft_labels
-from wellsvm.baselines._cccp import concave_convex
+from wellsvm.baselines._cccp import lower_ramp
 from wellsvm.baselines._features import Features
-from wellsvm.baselines._gradient import losses
+from wellsvm.baselines._gradient import smooth_losses
 from wellsvm.baselines._laplacian import graph_laplacian
 from wellsvm.baselines._s4vm import safest, worst_gain
-from wellsvm.baselines._tsvm import search, switchable
+from wellsvm.baselines._tsvm import switch_labels, switchable
 from wellsvm.datasets import make_two_moons
-from wellsvm.geometry import GramGeometry, LinearGeometry
-from wellsvm.geometry.kernels import Kernel
 from wellsvm.labels import BalancedLabels
+from wellsvm.rows import GramRows, LinearRows
+from wellsvm.rows.kernels import Kernel
 
 MODELS = [
     TSVM(random_state=0),
@@ -217,14 +217,14 @@ def test_every_switch_lowers_the_objective_and_keeps_the_number_of_positives(ker
     for seed in range(4):
         X, _, y = clouds(n_labeled=6, shift=0.4, seed=seed)
         labels = known(y, low=20)
-        geometry = LinearGeometry(X, 1.0) if kernel == "linear" else GramGeometry(rbf_kernel(X, gamma=0.2), 1.0)
-        stages = list(search(geometry, labels, 1.0, 1.0, max_switches, 1e-9, np.random.default_rng(0)))
+        rows = LinearRows(X, 1.0) if kernel == "linear" else GramRows(rbf_kernel(X, gamma=0.2), 1.0)
+        stages = list(switch_labels(rows, labels, 1.0, 1.0, max_switches, 1e-9, np.random.default_rng(0)))
         for stage in stages:
             assert labels.contains(stage.svm.y)
         for before, after in pairwise(stages):
             changed = int(np.count_nonzero(before.svm.y != after.svm.y))
             if np.array_equal(before.prices, after.prices):
-                assert after.svm.objective < before.svm.objective
+                assert after.svm.upper < before.svm.upper
                 assert changed == 2 if max_switches == 1 else changed % 2 == 0
                 n_switches += 1
             else:
@@ -239,7 +239,7 @@ def test_every_switch_lowers_the_objective_and_keeps_the_number_of_positives(ker
 def test_the_first_prices_have_the_ratio_of_the_classes_and_each_next_is_the_double():
     X, _, y = clouds()
     labels = known(y, low=10)  # of 50
-    stages = search(LinearGeometry(X, 1.0), labels, 1.0, 0.3, 1, 1e-3, np.random.default_rng(0))
+    stages = switch_labels(LinearRows(X, 1.0), labels, 1.0, 0.3, 1, 1e-3, np.random.default_rng(0))
     prices = np.array([key for key, _ in groupby(tuple(stage.prices) for stage in stages)])
     assert prices[0][1] == pytest.approx(prices[0][0] / 4)
     np.testing.assert_allclose(prices[1:], np.minimum(2 * prices[:-1], 0.3))
@@ -285,7 +285,7 @@ def test_the_objective_of_the_ramp_never_rises_and_the_mean_is_kept(kernel, ramp
         labels = known(y)
         free = labels.free
         K = centred(linear_kernel(X) if kernel == "linear" else rbf_kernel(X, gamma=0.2), free)
-        steps, settled = concave_convex(K, labels, 1.0, 0.5, 0.2, ramp, 1e-7, 100, np.random.default_rng(0))
+        steps, settled = lower_ramp(K, labels, 1.0, 0.5, 0.2, ramp, 1e-7, 100, np.random.default_rng(0))
         assert settled
         for step in steps:
             np.testing.assert_allclose(step.f, K @ step.coef + 0.2, atol=1e-9)
@@ -304,7 +304,7 @@ def test_a_step_is_the_minimum_of_its_bound():
     X, _, y = clouds(n_labeled=6, shift=0.4)
     labels, mean = known(y), -0.3
     K = centred(rbf_kernel(X, gamma=0.2), labels.free)
-    (first, second), _ = concave_convex(K, labels, 2.0, 0.5, mean, -0.2, 1e-8, 2, np.random.default_rng(0))
+    (first, second), _ = lower_ramp(K, labels, 2.0, 0.5, mean, -0.2, 1e-8, 2, np.random.default_rng(0))
     L = np.linalg.cholesky(K + 1e-8 * np.eye(60))
     w = cp.Variable(60)
     f = L @ w + mean
@@ -439,7 +439,7 @@ def test_the_gradient_is_that_of_finite_differences(kernel, seed):
     X, _, y = clouds(seed=seed)
     labels = known(y)
     here = features(sp.csr_matrix(X) if kernel == "linear" else X, kernel).centred(labels.free, 0.2)
-    loss = partial(losses, labels=labels, C=2.0, C_unlabeled=0.7)
+    loss = partial(smooth_losses, labels=labels, C=2.0, C_unlabeled=0.7)
     v = np.random.default_rng(seed).standard_normal(here.start().size)
     error = check_grad(lambda v: here.objective(v, loss)[0], lambda v: here.objective(v, loss)[1], v)
     assert error < 1e-4 * np.linalg.norm(here.objective(v, loss)[1])
@@ -450,14 +450,14 @@ def test_features_have_the_inner_products_of_the_kernel_and_end_in_a_minimum():
     X, _, y = clouds()
     labels, here = known(y), features(X, "rbf")
     np.testing.assert_allclose(here.Phi @ here.Phi.T, rbf_kernel(X, gamma=0.2), atol=1e-5)
-    loss = partial(losses, labels=labels, C=2.0, C_unlabeled=0.7)
+    loss = partial(smooth_losses, labels=labels, C=2.0, C_unlabeled=0.7)
     v = here.minimize(here.start(), loss, 1e-8)
     value, gradient = here.objective(v, loss)
     assert np.linalg.norm(gradient) < 1e-4
-    (function, _), new = here.predictor(v), clouds(seed=3)[0]
-    np.testing.assert_allclose(function.dual_coef(None) @ rbf_kernel(X, gamma=0.2), here.Phi @ v[:-1], atol=1e-4)
+    coef, new = here.to_store(v), clouds(seed=3)[0]
+    np.testing.assert_allclose(coef @ rbf_kernel(X, gamma=0.2), here.Phi @ v[:-1], atol=1e-4)
     assert value < here.objective(here.start(), loss)[0]
-    assert np.isfinite(function.dual_coef(None) @ rbf_kernel(X, new, gamma=0.2)).all()
+    assert np.isfinite(coef @ rbf_kernel(X, new, gamma=0.2)).all()
 
 
 def test_a_rising_price_ends_lower_than_the_last_price_alone():

@@ -157,7 +157,7 @@ def test_a_bad_file_is_told_in_one_line_and_nothing_is_written(command, tmp_path
 
 
 def test_an_index_beyond_memory_is_refused_before_memory_is_taken(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("wellsvm.cli._data._available_memory", lambda: 10**9)
+    monkeypatch.setattr("wellsvm.cli._data.available_memory", lambda: 10**9)
     (tmp_path / "rows").write_text(GOOD + "1 2147483646:1\n")
     done = command("fit", "semi-supervised", tmp_path / "rows", "-o", tmp_path / "model")
     assert (done.code, done.out) == (1, "")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from wellsvm._files import replacing
+from wellsvm._fitted_runs import Run, final_estimator, has_runs, runs_of
 from wellsvm._report import sections
 from wellsvm._report.page import page
-from wellsvm._runs import Run, final_estimator, has_runs, runs_of
 from wellsvm.engine.report import Status
 
 __all__ = ["report"]

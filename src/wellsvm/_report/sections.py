@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._fitted_runs import Run
 from wellsvm._report.page import Raw, legend, section, share_bar, table, tiles
 from wellsvm._report.svg import MOST_COLOURS, Line, colour_of, histogram, line_chart
-from wellsvm._runs import Run
 from wellsvm.engine.report import Status
 
 __all__ = ["convergence", "figures", "key_instances", "label_vectors", "labels", "margins", "parameters", "search"]

@@ -28,11 +28,11 @@ from scipy import optimize, special
 
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.baselines._features import Features
-from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline
-from wellsvm.estimators._common import BIAS
-from wellsvm.estimators._parameters import whole_number
-from wellsvm.geometry.kernels import Kernel
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
+from wellsvm.estimators.base import whole_number
+from wellsvm.labels import BalancedLabels
+from wellsvm.options import Options
+from wellsvm.rows.kernels import Kernel
 
 __all__ = ["AnnealedS3VM", "Turn", "anneal", "soft_labels"]
 
@@ -104,19 +104,19 @@ class AnnealedS3VM(SemiSupervisedBaseline):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         whole_number("max_iter", self.max_iter, low=1)
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Features:
-        return Features.of(X, kernel, BIAS if self.fit_intercept else 0.0)
+        return Features.of(X, kernel, Options.bias if self.fit_intercept else 0.0)
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         turns = list(anneal(rows, labels, self.C, self.C_unlabeled, self.tol, self.max_iter))
         v, p = turns[-1].v, np.zeros(labels.n_rows)
         p[labels.free] = turns[-1].p
         history = [turn.objective for turn in turns]
-        return Fitted(rows.predictor(v), labels.linear_oracle(p), rows.scores(v), history, rows.intercept(v))
+        return TwoClassFit(rows.to_store(v), rows.intercept(v), labels.linear_oracle(p), rows.scores(v), history)
 
 
 def anneal(
@@ -127,10 +127,10 @@ def anneal(
     p = np.full(labels.free.size, labels.low / labels.free.size)
     while True:
         for _ in range(max_iter):
-            v = features.minimize(v, partial(_losses, labels=labels, p=p, C=C, C_unlabeled=C_unlabeled), tol)
+            v = features.minimize(v, partial(_mean_losses, labels=labels, p=p, C=C, C_unlabeled=C_unlabeled), tol)
             f = features.scores(v)[labels.free]
             last, p = p, soft_labels(C_unlabeled * (_half_square(f)[0] - _half_square(-f)[0]), T, labels.low)
-            value, _ = features.objective(v, partial(_losses, labels=labels, p=p, C=C, C_unlabeled=C_unlabeled))
+            value, _ = features.objective(v, partial(_mean_losses, labels=labels, p=p, C=C, C_unlabeled=C_unlabeled))
             yield Turn(T, v, p, value - T * entropy(p))
             if np.abs(p - last).mean() < SETTLED:
                 break
@@ -163,7 +163,7 @@ def _half_square(margins: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 0.5 * slack**2, -slack
 
 
-def _losses(
+def _mean_losses(
     f: FloatArray, labels: BalancedLabels, p: FloatArray, C: float, C_unlabeled: float
 ) -> tuple[float, FloatArray]:
     """Mean loss of all rows under the coins, and its derivative by each f."""

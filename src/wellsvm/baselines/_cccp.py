@@ -28,16 +28,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm._warnings import callers_level
-from wellsvm.baselines._clusters import Expansion, full_gram
-from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, mean_value
-from wellsvm.engine.svm import fit_svm
-from wellsvm.estimators._parameters import number, whole_number
-from wellsvm.geometry import GramGeometry
-from wellsvm.geometry.base import Losses
-from wellsvm.geometry.kernels import Kernel
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._kernel_matrix import KernelMatrix
+from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, mean_value
+from wellsvm.estimators.base import number, whole_number
+from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.rows import GramRows
+from wellsvm.rows.kernels import Kernel
+from wellsvm.solver import fit_svm
 
-__all__ = ["CCCPSVM", "Step", "concave_convex"]
+__all__ = ["CCCPSVM", "Step", "lower_ramp"]
 
 
 class Step(NamedTuple):
@@ -103,21 +103,20 @@ class CCCPSVM(SemiSupervisedBaseline):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         number("ramp", self.ramp, low=-1.0, high=0.0, open_low=True)
         whole_number("max_iter", self.max_iter, low=1)
 
-    def _rows(self, X: Matrix, kernel: Kernel) -> tuple[Matrix, FloatArray]:
-        return X, full_gram(X, kernel)
+    def _rows(self, X: Matrix, kernel: Kernel) -> KernelMatrix:
+        return KernelMatrix.of(X, kernel)
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
-        X, K = rows
-        mean = mean_value(labels)
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
+        K, mean = rows.K, mean_value(labels)
         to_unlabeled = K[:, labels.free].mean(axis=1)
         centred = K - to_unlabeled[:, None] - to_unlabeled[None, :] + to_unlabeled[labels.free].mean()
         prices = float(self.C), float(self.C_unlabeled)
-        steps, settled = concave_convex(centred, labels, *prices, mean, float(self.ramp), self.tol, self.max_iter, rng)
+        steps, settled = lower_ramp(centred, labels, *prices, mean, float(self.ramp), self.tol, self.max_iter, rng)
         if not settled:
             warnings.warn(
                 f"{type(self).__name__}: the objective still falls after max_iter={self.max_iter} SVMs; raise max_iter "
@@ -130,10 +129,10 @@ class CCCPSVM(SemiSupervisedBaseline):
         coef[labels.free] -= coef.sum() / labels.free.size  # of rows that are not centred
         y = np.where(labels.y_known != 0, labels.y_known, _signs(f)).astype(np.int8)
         history = [step.objective for step in steps]
-        return Fitted((Expansion(X, coef), np.ones(1)), y, f, history, mean - float(coef @ to_unlabeled))
+        return TwoClassFit(rows.to_store(coef), mean - float(coef @ to_unlabeled), y, f, history)
 
 
-def concave_convex(
+def lower_ramp(
     K: FloatArray,
     labels: BalancedLabels,
     C: float,
@@ -151,8 +150,8 @@ def concave_convex(
     for _ in range(max_iter):
         wanted = 1 - y * mean
         prices = np.where(used, np.where(free, C_unlabeled, C), 0.0)
-        geometry = GramGeometry(K / np.outer(wanted, wanted))
-        svm = fit_svm(geometry, labels, Losses.of("hinge", prices * wanted), y, tol=tol, rng=rng, alpha=alpha)
+        rows = GramRows(K / np.outer(wanted, wanted))
+        svm = fit_svm(rows, labels, Losses.of("hinge", prices * wanted), y, tol=tol, rng=rng, alpha=alpha)
         alpha, coef = svm.alpha, np.where(used, svm.alpha, 0.0) * y / wanted
         f = K @ coef + mean
         ramps = np.minimum(1 + ramp, np.maximum(0.0, 1 - np.abs(f[free]))).sum()

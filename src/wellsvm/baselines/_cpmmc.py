@@ -10,7 +10,14 @@ the margin problem without labels: at the optimum xi is the mean of ``max(0, 1 -
   still feasible then, so the objective never rises; until it falls by less than a hundredth;
 - cutting plane: of the 2^n constraints a few are in use; the one violated most, ``c_i = [s_i f_i < 1]``, is added until
   its violation is at most xi + tol;
-- what is left is a quadratic program with one dual variable per constraint, see `_quadratic`.
+- what is left is a small quadratic program. With the constraints ``w'a_k + b o_k >= r_k - xi``, ``|b| <= beta`` and
+  ``G_kl = a_k'a_l`` its dual is, in x = (lambda, lambda_0, p, q) >= 0,
+
+      minimise   1/2 lambda'G lambda - r'lambda + beta (p + q)
+      subject to sum_k lambda_k + lambda_0 = C,      o'lambda = p - q
+
+  where w = sum_k lambda_k a_k, lambda_0 belongs to xi >= 0, p and q to the two bounds of b; the multipliers of the
+  equations are xi and b.
 
 The first two are nested as in the authors' later paper (Wang, Zhao, Zhang, "Linear time maximum margin clustering",
 IEEE Transactions on Neural Networks 2010). In the first one the cutting plane is outside: then every new constraint
@@ -31,10 +38,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline
-from wellsvm.baselines._quadratic import solve_master
-from wellsvm.estimators._parameters import number, whole_number
+from wellsvm.baselines._interior_point import minimize_quadratic
+from wellsvm.estimators.base import number, whole_number
 
-__all__ = ["CPMMC", "Plane", "concave_convex", "cutting_plane"]
+__all__ = ["CPMMC", "Plane", "PlaneProgram", "plane_for_signs", "planes_from", "solve_plane_program"]
 
 # The concave-convex procedure ends when the objective falls by less than this share of it, as in their paper.
 SLOW = 0.01
@@ -50,6 +57,14 @@ class Plane(NamedTuple):
     xi: float
     f: FloatArray
     objective: float
+
+
+class PlaneProgram(NamedTuple):
+    """The small quadratic program solved: dual variables of the constraints, b, and the least feasible xi."""
+
+    lam: FloatArray
+    b: float
+    xi: float
 
 
 class CPMMC(TwoClusterBaseline):
@@ -110,8 +125,8 @@ class CPMMC(TwoClusterBaseline):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check(self, n_rows: int) -> None:
-        super()._check(n_rows)
+    def _check_parameters(self, n_rows: int) -> None:
+        super()._check_parameters(n_rows)
         number("C", self.C, low=0.0, open_low=True)
         number("balance", self.balance, low=0.0, high=1.0, open_low=True)
         number("tol", self.tol, low=0.0, open_low=True)
@@ -122,7 +137,7 @@ class CPMMC(TwoClusterBaseline):
         means = K.mean(axis=1)
         centred = K - means[:, None] - means[None, :] + means.mean()
         runs = [
-            concave_convex(centred, start, float(self.C), float(self.balance), self.tol, self.max_iter)
+            planes_from(centred, start, float(self.C), float(self.balance), self.tol, self.max_iter)
             for start in rng.standard_normal((self.n_init, means.size)) @ centred
         ]
         best = min(runs, key=lambda planes: planes[-1].objective)
@@ -140,11 +155,11 @@ class CPMMC(TwoClusterBaseline):
         return Cut(np.where(plane.f > 0, 1, -1).astype(np.int8), coef, plane.b - float(coef @ means))
 
 
-def concave_convex(K: FloatArray, f: FloatArray, C: float, balance: float, tol: float, max_iter: int) -> list[Plane]:
+def planes_from(K: FloatArray, f: FloatArray, C: float, balance: float, tol: float, max_iter: int) -> list[Plane]:
     """The hyperplane of every step, from the signs of f on; K is that of centred rows. A local optimum."""
     planes: list[Plane] = []
     while len(planes) < max_iter:
-        plane = cutting_plane(K, np.where(f >= 0, 1.0, -1.0), C, balance, tol)
+        plane = plane_for_signs(K, np.where(f >= 0, 1.0, -1.0), C, balance, tol)
         if planes and plane.objective >= planes[-1].objective:  # no better within the tolerance of the cutting plane
             break
         planes.append(plane)
@@ -154,7 +169,7 @@ def concave_convex(K: FloatArray, f: FloatArray, C: float, balance: float, tol: 
     return planes
 
 
-def cutting_plane(K: FloatArray, signs: FloatArray, C: float, balance: float, tol: float) -> Plane:
+def plane_for_signs(K: FloatArray, signs: FloatArray, C: float, balance: float, tol: float) -> Plane:
     """The hyperplane for given signs: an SVM, its n losses in one slack variable."""
     n = signs.size
     violated = np.ones(n, dtype=bool)  # most at f = 0
@@ -162,13 +177,27 @@ def cutting_plane(K: FloatArray, signs: FloatArray, C: float, balance: float, to
     while True:
         chosen, signed = np.vstack([chosen, violated]), np.vstack([signed, violated * signs / n])
         products = np.column_stack([products, K @ signed[-1]])
-        lam, b, xi = solve_master(signed @ products, signed.sum(axis=1), chosen.mean(axis=1), C, balance)
+        lam, b, xi = solve_plane_program(signed @ products, signed.sum(axis=1), chosen.mean(axis=1), C, balance)
         coef, w_phi = signed.T @ lam, products @ lam
         f = w_phi + b
         violated = signs * f < 1
         if _loss(signs * f).mean() <= xi + tol or len(chosen) == MOST_CONSTRAINTS:
             objective = 0.5 * float(coef @ w_phi) + C * float(_loss(np.abs(f)).mean())
             return Plane(coef, b, xi, f, objective)
+
+
+def solve_plane_program(G: FloatArray, o: FloatArray, r: FloatArray, C: float, beta: float) -> PlaneProgram:
+    """Solve the small quadratic program at the head of this file. Divided by C, x is of order one."""
+    m = r.size
+    Q = np.zeros((m + 3, m + 3))
+    Q[:m, :m] = C * G
+    cost = np.concatenate([-r, [0.0, beta, beta]])
+    A = np.zeros((2, m + 3))
+    A[0, : m + 1], A[1, :m], A[1, m + 1 :] = 1.0, o, (-1.0, 1.0)
+    x, multipliers = minimize_quadratic(Q, cost, A, np.array([1.0, 0.0]))
+    lam = C * x[:m]
+    b = float(np.clip(multipliers[1], -beta, beta))
+    return PlaneProgram(lam, b, max(0.0, float((r - G @ lam - b * o).max())))
 
 
 def _loss(margins: FloatArray) -> FloatArray:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg, optimize
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm.baselines._clusters import full_gram
-from wellsvm.geometry.kernels import Kernel
+from wellsvm.baselines._kernel_matrix import full_gram
+from wellsvm.rows.kernels import Kernel
 
 __all__ = ["Features", "Loss"]
 
@@ -27,24 +26,6 @@ REMAINDER = 1e-6
 MEMORY = 20
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
-
-
-@dataclass(frozen=True)
-class _Weights:
-    """A function in the words of a descent, for `KernelModel._store_functions`."""
-
-    w: FloatArray
-    coef: FloatArray
-
-    geometry: ClassVar[Any] = SimpleNamespace(bias=0.0)  # no constant feature: the intercept is stored apart
-
-    def weights(self, mu: FloatArray) -> FloatArray:
-        """Weights of the features, and zero for the constant one."""
-        return np.append(self.w, 0.0)
-
-    def dual_coef(self, mu: FloatArray) -> FloatArray:
-        """Coefficients of the rows."""
-        return self.coef
 
 
 @dataclass(frozen=True)
@@ -111,10 +92,10 @@ class Features:
         found = optimize.minimize(self.objective, v, args=(loss,), jac=True, method="L-BFGS-B", options=options)
         return np.asarray(found.x)
 
-    def predictor(self, v: FloatArray) -> tuple[_Weights, FloatArray]:
-        """The function for `KernelModel._store_functions`; its intercept is apart."""
-        coef = np.empty(0)
-        if self.pivots is not None and self.triangle is not None:
-            coef = np.zeros(self.Phi.shape[0])
-            coef[self.pivots] = linalg.solve_triangular(self.triangle, v[:-1], lower=True, trans="T")
-        return _Weights(v[:-1], coef), np.ones(1)
+    def to_store(self, v: FloatArray) -> FloatArray:
+        """f as it is stored, but for the intercept: weights of the features, or coefficients of the rows."""
+        if self.pivots is None or self.triangle is None:
+            return v[:-1]
+        coef = np.zeros(self.Phi.shape[0])
+        coef[self.pivots] = linalg.solve_triangular(self.triangle, v[:-1], lower=True, trans="T")
+        return coef

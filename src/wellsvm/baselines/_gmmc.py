@@ -31,8 +31,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline
-from wellsvm.baselines._quadratic import longest
-from wellsvm.estimators._parameters import number, whole_number
+from wellsvm.baselines._interior_point import longest_step
+from wellsvm.estimators.base import number, whole_number
 
 __all__ = ["GMMC", "Bound", "solve_dual"]
 
@@ -108,8 +108,8 @@ class GMMC(TwoClusterBaseline):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _check(self, n_rows: int) -> None:
-        super()._check(n_rows)
+    def _check_parameters(self, n_rows: int) -> None:
+        super()._check_parameters(n_rows)
         for name in ("C", "C_balance", "ridge", "tol"):
             number(name, getattr(self, name), low=0.0, open_low=True)
         whole_number("max_iter", self.max_iter, low=1)
@@ -168,8 +168,8 @@ def solve_dual(B: FloatArray, C: float, tol: float, max_iter: int) -> Bound:
         half = (Z * change) @ inverse
         dZ = mu * inverse - Z + 0.5 * (half + half.T)
         d_eta, d_nu = (mu + eta * change) / room - eta, (mu - nu * change) / gamma - nu
-        dual = _longest(S, -np.diag(change), [(gamma, change), (room, -change)])
-        primal = _longest(Z, dZ, [(eta, d_eta), (nu, d_nu)])
+        dual = _definite_step(S, -np.diag(change), [(gamma, change), (room, -change)])
+        primal = _definite_step(Z, dZ, [(eta, d_eta), (nu, d_nu)])
         shrink = float(np.clip((1 - min(dual, primal)) ** 2, 0.05, 0.9))  # after a short step nearer to the centre
         gamma = gamma + dual * change
         Z, eta, nu = Z + primal * dZ, eta + primal * d_eta, nu + primal * d_nu
@@ -184,9 +184,9 @@ def solve_dual(B: FloatArray, C: float, tol: float, max_iter: int) -> Bound:
     return Bound(gamma, Z, upper - float(gamma.sum()), n_steps)
 
 
-def _longest(M: FloatArray, dM: FloatArray, bounded: list[tuple[FloatArray, FloatArray]]) -> float:
+def _definite_step(M: FloatArray, dM: FloatArray, bounded: list[tuple[FloatArray, FloatArray]]) -> float:
     """A step that keeps M definite and the bounded vectors positive, at most 1; near the longest."""
-    step = min(longest(x, dx) for x, dx in bounded)
+    step = min(longest_step(x, dx) for x, dx in bounded)
     while step > np.finfo(float).eps and linalg.lapack.dpotrf(M + step / NEAR * dM, lower=1)[1] != 0:
         step *= 0.8
     return step

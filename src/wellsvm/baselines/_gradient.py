@@ -19,12 +19,12 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.baselines._features import Features
-from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, mean_value
-from wellsvm.estimators._parameters import whole_number
-from wellsvm.geometry.kernels import Kernel
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, mean_value
+from wellsvm.estimators.base import whole_number
+from wellsvm.labels import BalancedLabels
+from wellsvm.rows.kernels import Kernel
 
-__all__ = ["GradientS3VM", "losses"]
+__all__ = ["GradientS3VM", "smooth_losses"]
 
 # Sharpness of the loss of unlabeled rows, their s.
 SHARPNESS = 3.0
@@ -81,26 +81,26 @@ class GradientS3VM(SemiSupervisedBaseline):
         self.tol = tol
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         whole_number("n_prices", self.n_prices, low=1)
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Features:
         return Features.of(X, kernel, 0.0)
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         features = rows.centred(labels.free, mean_value(labels))
         v, history = features.start(), []
         for price in self.C_unlabeled * 2.0 ** np.arange(1 - self.n_prices, 1):
-            loss = partial(losses, labels=labels, C=self.C, C_unlabeled=price)
+            loss = partial(smooth_losses, labels=labels, C=self.C, C_unlabeled=price)
             v = features.minimize(v, loss, self.tol)
             history.append(features.objective(v, loss)[0])
         f = features.scores(v)
         y = np.where(labels.y_known != 0, labels.y_known, np.where(f > 0, 1, -1)).astype(np.int8)
-        return Fitted(features.predictor(v), y, f, history, features.intercept(v))
+        return TwoClassFit(features.to_store(v), features.intercept(v), y, f, history)
 
 
-def losses(f: FloatArray, labels: BalancedLabels, C: float, C_unlabeled: float) -> tuple[float, FloatArray]:
+def smooth_losses(f: FloatArray, labels: BalancedLabels, C: float, C_unlabeled: float) -> tuple[float, FloatArray]:
     """Loss of all rows, and its derivative by each f."""
     y, free = labels.y_known, labels.y_known == 0
     slack = np.where(free, 0.0, np.maximum(0.0, 1.0 - y * f))

@@ -20,13 +20,11 @@ from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline, aligned_labels
 from wellsvm.baselines._kernel_k_means import KernelKMeans
 from wellsvm.baselines._laplacian_svr import LaplacianSVR
-from wellsvm.estimators._parameters import choice, number, whole_number
-from wellsvm.labels.clusters import ClusterLabels
+from wellsvm.estimators.base import choice, number, whole_number
+from wellsvm.labels import ClusterLabels
+from wellsvm.options import Options
 
 __all__ = ["IterativeSVR", "best_bias"]
-
-# Values nearer than this, relative to the largest, are not told apart by b.
-TIE = 1e-9
 
 
 class IterativeSVR(TwoClusterBaseline):
@@ -90,8 +88,8 @@ class IterativeSVR(TwoClusterBaseline):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check(self, n_rows: int) -> None:
-        super()._check(n_rows)
+    def _check_parameters(self, n_rows: int) -> None:
+        super()._check_parameters(n_rows)
         number("C", self.C, low=0.0, open_low=True)
         number("balance", self.balance, low=0.0, high=1.0)
         number("tol", self.tol, low=0.0, open_low=True)
@@ -137,7 +135,7 @@ def best_bias(scores: FloatArray, label_set: ClusterLabels) -> tuple[LabelArray,
     falling = scores[order]
     sizes = np.arange(max(1, label_set.low), min(label_set.high, scores.size - 1) + 1)
     gaps = falling[sizes - 1] - falling[sizes]
-    clear = gaps > TIE * float(np.abs(falling[[0, -1]]).max())
+    clear = gaps > Options.tie_double * float(np.abs(falling[[0, -1]]).max())
     sizes = sizes[clear] if clear.any() else sizes
     biases = -0.5 * (falling[sizes - 1] + falling[sizes])
     losses = [np.abs(np.abs(scores + b) - 1).sum() for b in biases]

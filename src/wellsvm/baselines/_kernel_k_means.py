@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.baselines._clusters import ClusterBaseline, Clusters, aligned_labels
-from wellsvm.estimators._parameters import choice, whole_number
+from wellsvm.estimators.base import choice, whole_number
 
 __all__ = ["KernelKMeans", "Lloyd", "lloyd"]
 
@@ -85,7 +85,7 @@ class KernelKMeans(ClusterBaseline):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check(self, n_rows: int) -> None:
+    def _check_parameters(self, n_rows: int) -> None:
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
         if n_clusters > n_rows:
             raise ValueError(f"n_clusters={n_clusters} is more than the n_samples={n_rows} rows of X")
@@ -108,7 +108,7 @@ class KernelKMeans(ClusterBaseline):
                 stacklevel=3,
             )
         self.inertia_, self.n_iter_ = best.inertias[-1], len(best.inertias)
-        labels = _largest_first(best.labels, self.n_clusters)
+        labels = _renumbered(best.labels, self.n_clusters)
         share = _share(labels, self.n_clusters)
         # Of all means the nearest has the largest 2 m'phi(x) - m'm.
         return Clusters(labels, 2 * share.T, -np.einsum("ic,ic->c", share, K @ share))
@@ -189,7 +189,7 @@ def _given(init: Any, n_rows: int, n_clusters: int) -> IntArray:
     return labels.astype(np.int64)
 
 
-def _largest_first(labels: IntArray, n_clusters: int) -> IntArray:
+def _renumbered(labels: IntArray, n_clusters: int) -> IntArray:
     """The same clusters, numbered by falling size; of equal ones that of the lower row first."""
     sizes, first = np.bincount(labels, minlength=n_clusters), [int(np.argmax(labels == c)) for c in range(n_clusters)]
     order = sorted(range(n_clusters), key=lambda c: (-sizes[c], first[c]))

@@ -21,22 +21,21 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 from wellsvm._typing import FloatArray, Matrix
-from wellsvm.baselines._clusters import Expansion, full_gram
-from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, train_supervised
-from wellsvm.estimators._common import BIAS
-from wellsvm.estimators._parameters import flag, number, whole_number
-from wellsvm.geometry import GramGeometry
-from wellsvm.geometry.kernels import Kernel
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._kernel_matrix import KernelMatrix
+from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
+from wellsvm.estimators.base import flag, number, whole_number
+from wellsvm.labels import BalancedLabels
+from wellsvm.options import Options
+from wellsvm.rows import GramRows
+from wellsvm.rows.kernels import Kernel
 
 __all__ = ["LaplacianSVM", "graph_laplacian"]
 
 
 class Graph(NamedTuple):
-    """The rows, their kernel matrix and the Laplacian of their graph."""
+    """The kernel matrix of the rows and the Laplacian of their graph."""
 
-    X: Matrix
-    K: FloatArray
+    matrix: KernelMatrix
     L: Matrix
 
 
@@ -97,8 +96,8 @@ class LaplacianSVM(SemiSupervisedBaseline):
         self.tol = tol
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         whole_number("n_neighbors", self.n_neighbors, low=1)
         flag("normalized", self.normalized)
 
@@ -113,23 +112,23 @@ class LaplacianSVM(SemiSupervisedBaseline):
         return 1 / (2 * float(self.gamma_A))
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Graph:
-        K = full_gram(X, kernel)
-        return Graph(X, K, graph_laplacian(K, self.n_neighbors, self.normalized))
+        matrix = KernelMatrix.of(X, kernel)
+        return Graph(matrix, graph_laplacian(matrix.K, self.n_neighbors, self.normalized))
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
-        X, K, L = rows
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
+        (matrix, L), K = rows, rows.matrix.K
         known = np.flatnonzero(labels.y_known)
         columns = np.eye(labels.n_rows)[:, known]
         spread = np.linalg.solve(np.eye(labels.n_rows) + self.gamma_I / self.gamma_A * (L @ K), columns)
         deformed = K[known] @ spread
-        geometry = GramGeometry(0.5 * (deformed + deformed.T), BIAS if self.fit_intercept else 0.0)
-        on_labeled = BalancedLabels(labels.y_known[known], 0)
-        svm = train_supervised(geometry, on_labeled, self.loss, self._labeled_price(), self.tol, rng)
+        on_labeled = BalancedLabels.known(labels.y_known[known])
+        svm_rows = GramRows(0.5 * (deformed + deformed.T), Options.bias if self.fit_intercept else 0.0)
+        svm = train_supervised(svm_rows, on_labeled, self.loss, self._labeled_price(), self.tol, rng)
         signed = svm.alpha * svm.y
-        coef, intercept = spread @ signed, geometry.bias**2 * float(signed.sum())
+        coef, intercept = spread @ signed, svm_rows.bias**2 * float(signed.sum())
         f = K @ coef + intercept
-        history = [2 * self.gamma_A * svm.objective]
-        return Fitted((Expansion(X, coef), np.ones(1)), labels.linear_oracle(f), f, history, intercept)
+        history = [2 * self.gamma_A * svm.upper]
+        return TwoClassFit(matrix.to_store(coef), intercept, labels.linear_oracle(f), f, history)
 
 
 def graph_laplacian(K: FloatArray, n_neighbors: int, normalized: bool) -> Matrix:

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
 from wellsvm._typing import FloatArray
-from wellsvm.baselines._quadratic import longest
+from wellsvm.baselines._interior_point import longest_step
 
 __all__ = ["LaplacianSVR"]
 
@@ -91,7 +91,7 @@ class LaplacianSVR:
             db = float(free.sum() + x.sum()) / float(towards.sum())
             dx = free - db * towards
             du, dl = (mu + u * dx) / above - u, (mu - l * dx) / below - l
-            step = min(longest(above, -dx), longest(below, dx), longest(u, du), longest(l, dl))
+            step = min(longest_step(above, -dx), longest_step(below, dx), longest_step(u, du), longest_step(l, dl))
             x, b, u, l = x + step * dx, b + step * db, u + step * du, l + step * dl
         return self.C * x
 

@@ -18,7 +18,6 @@ the labelings reached are clustered by k-means, and of each cluster the one with
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,14 @@ from scipy import optimize
 from sklearn.cluster import KMeans
 
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, train_supervised
-from wellsvm.engine.refine import alternate
-from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.estimators._parameters import number, whole_number
-from wellsvm.geometry.base import Losses
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
+from wellsvm.engine.recipe import Guess, Task, search
+from wellsvm.estimators.base import number, whole_number
+from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows import Rows
+from wellsvm.solver import Solution, fit_svm
 
 __all__ = ["S4VM", "safest", "worst_gain"]
 
@@ -104,24 +105,27 @@ class S4VM(SemiSupervisedBaseline):
         self.tol = tol
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         number("risk", self.risk, low=0.0)
         whole_number("n_samples", self.n_samples, low=1)
         whole_number("n_candidates", self.n_candidates, low=1)
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         prices = np.where(labels.y_known != 0, float(self.C), float(self.C_unlabeled))
-        solve = partial(fit_svm, rows, labels, Losses.of(self.loss, prices), rng=rng)
+        losses = Losses.of(self.loss, prices)
         svm = train_supervised(rows, labels, self.loss, float(self.C), self.tol, rng)
         y = np.where(labels.y_known != 0, labels.y_known, np.where(svm.scores() > 0, 1, -1)).astype(np.int8)
-        search = partial(solve, tol=max(SEARCH_TOL, self.tol))
-        reached = [alternate(search, labels, start, svm.alpha) for start in self._starts(svm.scores(), rng)]
+        task = Task(rows, labels, losses)
+        options = Options(tol=max(SEARCH_TOL, self.tol), search_rough=1.0, unsettled_labels=0.0)
+        starts = self._starts(svm.scores(), rng)
+        reached = [search(task, Guess(start, svm.alpha), options, rng) for start in starts]
         candidates = representatives(reached, self.n_candidates, int(rng.integers(2**31)))[:, labels.free]
         base = y[labels.free]
         y[labels.free] = safest(candidates, base, float(self.risk))
         gain = worst_gain(y[labels.free], candidates, base, float(self.risk))
-        return Fitted.of_svm(solve(y, tol=self.tol, alpha=svm.alpha), y, [gain])
+        last = fit_svm(rows, labels, losses, y, tol=self.tol, rng=rng, alpha=svm.alpha)
+        return TwoClassFit.of_svm(last, y, [gain])
 
     def _starts(self, scores: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Values to label by: first the SVM's, then noise alone and the SVM's with noise in turns."""
@@ -130,13 +134,13 @@ class S4VM(SemiSupervisedBaseline):
         noise[::2] += scores
         return noise
 
-    def _fit_supervised(self, geometry: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
-        return super()._fit_supervised(geometry, labels, rng)._replace(history=[0.0])
+    def _fit_supervised(self, rows: Rows, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
+        return super()._fit_supervised(rows, labels, rng)._replace(history=[0.0])
 
 
-def representatives(reached: list[LabeledSVM], n_candidates: int, seed: int) -> LabelArray:
+def representatives(reached: list[Solution], n_candidates: int, seed: int) -> LabelArray:
     """Different labelings, at most ``n_candidates``: of each cluster that of least objective."""
-    distinct = {svm.y.tobytes(): svm for svm in sorted(reached, key=lambda svm: -svm.objective)}
+    distinct = {svm.y.tobytes(): svm for svm in sorted(reached, key=lambda svm: -svm.upper)}
     svms = list(distinct.values())[::-1]  # the best first
     Y = np.stack([svm.y for svm in svms])
     if len(svms) <= n_candidates:

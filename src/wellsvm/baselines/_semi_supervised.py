@@ -6,52 +6,66 @@ prices are those of SemiSupervisedSVC: ``1/2 ||w||^2`` + C losses of labeled row
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray, LabelArray, Matrix
-from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.estimators._callbacks import Task, with_callbacks
-from wellsvm.estimators._common import all_or_nothing, make_geometry, make_kernel
-from wellsvm.estimators._parameters import flag, number
-from wellsvm.estimators._semi_supervised import SemiSupervisedBase
-from wellsvm.geometry.base import Geometry, Losses
-from wellsvm.geometry.kernels import Kernel
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._kernel_matrix import function_of
+from wellsvm.estimators.base import all_or_nothing, flag, make_kernel, make_rows, number
+from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.semi_supervised import SemiSupervisedBase
+from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
 from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
+from wellsvm.solver import Solution, fit_svm
 
-__all__ = ["Fitted", "SemiSupervisedBaseline", "mean_value", "train_supervised"]
+__all__ = ["SemiSupervisedBaseline", "TwoClassFit", "mean_value", "train_supervised"]
 
 # Bound on the mean of f where the balance fixes it: at 1 one of the classes would have no margin to keep.
 LARGEST_MEAN = 0.99
 
 
-class Fitted(NamedTuple):
-    """A two-class problem solved: what `KernelModel` stores, labels and values of the rows, objectives on the way.
+class TwoClassFit(NamedTuple):
+    """A two-class problem solved.
 
-    ``intercept`` is added to that of the predictor.
+    Attributes
+    ----------
+    coef : array
+        f but for its intercept: weights of the features for the linear kernel, else coefficients of the rows.
+    intercept : float
+        Its intercept.
+    y : label vector
+        Labels of the rows.
+    scores : array of shape (n_rows,)
+        Values of f.
+    history : list of float
+        Objectives on the way.
     """
 
-    predictor: tuple[Any, FloatArray]
+    coef: FloatArray
+    intercept: float
     y: LabelArray
     scores: FloatArray
     history: list[float]
-    intercept: float = 0.0
 
     @classmethod
-    def of_svm(cls, svm: LabeledSVM, y: LabelArray, history: list[float]) -> Fitted:
+    def of_svm(cls, svm: Solution, y: LabelArray, history: list[float]) -> TwoClassFit:
         """The function of an SVM."""
-        return cls((svm.descent, svm.master.mu), y, svm.scores(), history)
+        coef, intercept = svm.state.rows.split_intercept(svm.coefficients()[None])
+        return cls(coef[0], float(intercept[0]), y, svm.scores(), history)
 
 
 def train_supervised(
-    geometry: Geometry, labels: BalancedLabels, loss: str, C: float, tol: float, rng: np.random.Generator
-) -> LabeledSVM:
+    rows: Rows, labels: BalancedLabels, loss: str, C: float, tol: float, rng: np.random.Generator
+) -> Solution:
     """The SVM of the labeled rows alone."""
     prices = np.where(labels.y_known != 0, C, 0.0)
-    return fit_svm(geometry, labels, Losses.of(loss, prices), labels.y_known, tol=tol, rng=rng)
+    return fit_svm(rows, labels, Losses.of(loss, prices), labels.y_known, tol=tol, rng=rng)
 
 
 def mean_value(labels: BalancedLabels) -> float:
@@ -86,7 +100,6 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
         Its steps (most over the classes).
     """
 
-    init: ClassVar[str] = "svm"  # the base class asks; labels to start from are never given here
     loss: ClassVar[str] = "hinge"
     one_share: ClassVar[bool] = True  # whether the number of positives among the unlabeled rows must be known
 
@@ -116,28 +129,25 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
 
     @with_callbacks
     def _fit(self, X: Any, y: Any) -> Self:
-        self._check()
+        self._check_parameters()
         X, partial = self._validate(X, y)
-        kernel = make_kernel(self, X)
-        problems = self._problems(partial)
-        for problem in problems:
-            self._require_one_share(problem.labels)
+        kernel, label_sets = make_kernel(self, X), self._label_sets(partial)
+        for labels in label_sets:
+            self._require_one_share(labels)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        task = Task.fit(self, X, y, parts=len(problems))
+        progress = self._progress(X, y, parts=len(label_sets))
         idle = not self._uses_unlabeled() or bool(partial.labeled.all())
-        rows = make_geometry(X, kernel, self._has_intercept(), np.inf) if idle else self._rows(X, kernel)
-        fits = []
-        for k, problem in enumerate(problems):
-            rng = np.random.default_rng([seed, k])
-            with task.part(k, problem.title or "fit"):
-                how = self._fit_supervised if idle else self._fit_two_class
-                fits.append(how(rows, problem.labels, rng))
+        rows = self._svm_rows(X, kernel) if idle else self._rows(X, kernel)
+        fit_one, fits = self._fit_supervised if idle else self._fit_two_class, []
+        for k, (labels, title) in enumerate(zip(label_sets, self._titles(partial.classes))):
+            with progress.part(k, title or "fit"):
+                fits.append(fit_one(rows, labels, np.random.default_rng([seed, k])))
         self._store_fits(X, kernel, partial, fits)
-        task.end(fitted=True)
+        progress.end(fitted=True)
         return self
 
-    def _check(self) -> None:
-        """Check the parameters; subclasses add theirs."""
+    def _check_parameters(self) -> None:
+        """Check all parameters that are not of the kernel; subclasses add theirs."""
         self._check_prices()
         number("tol", self.tol, low=0.0, open_low=True)
         self._has_intercept()
@@ -162,23 +172,27 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Any:
         """What `_fit_two_class` works on, made once for all classes."""
-        return make_geometry(X, kernel, self._has_intercept(), np.inf)
+        return self._svm_rows(X, kernel)
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+    def _svm_rows(self, X: Matrix, kernel: Kernel) -> Rows:
+        """Rows for SVMs, in full precision."""
+        return make_rows(X, kernel, self._has_intercept(), np.inf)
+
+    @abstractmethod
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         """Solve a two-class problem that has unlabeled rows."""
-        raise NotImplementedError
 
-    def _fit_supervised(self, geometry: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
-        svm = train_supervised(geometry, labels, self.loss, self._labeled_price(), self.tol, rng)
-        return Fitted.of_svm(svm, labels.linear_oracle(svm.scores()), [svm.objective])
+    def _fit_supervised(self, rows: Rows, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
+        svm = train_supervised(rows, labels, self.loss, self._labeled_price(), self.tol, rng)
+        return TwoClassFit.of_svm(svm, labels.linear_oracle(svm.scores()), [svm.upper])
 
     def _labeled_price(self) -> float:
         return float(self.C)
 
-    def _store_fits(self, X: Matrix, kernel: Kernel, partial: PartialLabels, fits: list[Fitted]) -> None:
+    def _store_fits(self, X: Matrix, kernel: Kernel, partial: PartialLabels, fits: list[TwoClassFit]) -> None:
         self.classes_ = partial.classes
-        self._store_functions(X, kernel, [fit.predictor for fit in fits])
-        self.intercept_ = self.intercept_ + np.array([fit.intercept for fit in fits])
+        coef, intercept = np.stack([fit.coef for fit in fits]), np.array([fit.intercept for fit in fits])
+        self._store_function(function_of(X, kernel, coef, intercept), kernel)
         single = len(fits) == 1
         codes = (fits[0].y > 0).astype(np.intp) if single else np.argmax([fit.scores for fit in fits], axis=0)
         self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.baselines._semi_supervised import Fitted, SemiSupervisedBaseline, train_supervised
-from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.estimators._parameters import whole_number
-from wellsvm.geometry.base import Geometry, Losses
-from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
+from wellsvm.estimators.base import whole_number
+from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.rows import Rows
+from wellsvm.solver import Solution, fit_svm
 
-__all__ = ["TSVM", "Stage", "search", "switchable"]
+__all__ = ["TSVM", "Stage", "switch_labels", "switchable"]
 
 # The first price of the unlabeled rows, as a share of C.
 FIRST = 1e-5
@@ -39,7 +40,7 @@ CLEAR = 1e-3
 class Stage(NamedTuple):
     """An SVM of the search, and the prices of an unlabeled row labeled negative and positive."""
 
-    svm: LabeledSVM
+    svm: Solution
     prices: FloatArray
 
 
@@ -96,19 +97,19 @@ class TSVM(SemiSupervisedBaseline):
         self.tol = tol
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         whole_number("max_switches", self.max_switches, low=1)
 
-    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> Fitted:
+    def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         history = []
-        for stage in search(rows, labels, self.C, self.C_unlabeled, self.max_switches, self.tol, rng):
-            history.append(stage.svm.objective)
-        return Fitted.of_svm(stage.svm, stage.svm.y, history)
+        for stage in switch_labels(rows, labels, self.C, self.C_unlabeled, self.max_switches, self.tol, rng):
+            history.append(stage.svm.upper)
+        return TwoClassFit.of_svm(stage.svm, stage.svm.y, history)
 
 
-def search(
-    geometry: Geometry,
+def switch_labels(
+    rows: Rows,
     labels: BalancedLabels,
     C: float,
     C_unlabeled: float,
@@ -117,8 +118,8 @@ def search(
     rng: np.random.Generator,
 ) -> Iterator[Stage]:
     """The SVMs of the search, the last one the result."""
-    solve = partial(fit_svm, geometry, labels, tol=tol, rng=rng)
-    svm = train_supervised(geometry, labels, "hinge", C, tol, rng)
+    solve = partial(fit_svm, rows, labels, tol=tol, rng=rng)
+    svm = train_supervised(rows, labels, "hinge", C, tol, rng)
     y, alpha = labels.linear_oracle(svm.scores()), svm.alpha
     n_negative = labels.free.size - labels.low
     ratio = labels.low / n_negative if labels.low and n_negative else 1.0
@@ -131,9 +132,9 @@ def search(
             yield Stage(svm, prices)
             y, alpha = svm.y.copy(), svm.alpha
             positive, negative = switchable(svm.scores(), y, labels.free)
-            if not positive.size or svm.objective >= last:  # the latter below the tolerance of the SVM only
+            if not positive.size or svm.upper >= last:  # the latter below the tolerance of the SVM only
                 break
-            last = svm.objective
+            last = svm.upper
             y[positive[:max_switches]], y[negative[:max_switches]] = -1, 1
         if np.all(prices == C_unlabeled):
             return

@@ -13,27 +13,33 @@ The alternations are local: they stop at the first choice that reproduces itself
 from __future__ import annotations
 
 import warnings
-from functools import partial
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from wellsvm._typing import BoolArray, FloatArray, LabelArray
+from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm._warnings import callers_level
-from wellsvm.engine.refine import alternate
-from wellsvm.engine.svm import LabeledSVM, fit_svm
-from wellsvm.estimators._bags import BagClassifier
-from wellsvm.estimators._means import OnMeans, average
+from wellsvm.bags import Bags
+from wellsvm.engine.recipe import Guess, Task, search
+from wellsvm.estimators.bag_classifier import BagClassifier
+from wellsvm.estimators.base import loss_of, number, whole_number
+from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.labels import BalancedLabels, KeyInstances
+from wellsvm.options import Options
+from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
+from wellsvm.solver import Solution, fit_svm
 
 __all__ = ["MISVM", "MIKernelSVC", "miSVM"]
 
 
-class TwoClassFit(NamedTuple):
-    """What `BagClassifier.fit` wants to know: the function, and the key instances (+1)."""
+class KeysFound(NamedTuple):
+    """A two-class problem solved: f in the form that the rows keep, and labels, +1 for key instances."""
 
-    predictor: tuple[Any, FloatArray]
+    coef: FloatArray
     y: LabelArray
 
 
@@ -82,11 +88,43 @@ class BagBaseline(BagClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _plain_svm(self, geometry: Any, positive: BoolArray, rng: np.random.Generator, alpha: Any = None) -> LabeledSVM:
-        """The supervised SVM, one row per instance of the geometry."""
+    def _check_parameters(self) -> None:
+        self._check_prices()
+        number("tol", self.tol, low=0.0, open_low=True)
+        whole_number("max_iter", self.max_iter, low=1)
+        loss_of(self)
+
+    @with_callbacks
+    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
+        seed, wanted = check_random_state(self.random_state).randint(np.iinfo(np.int32).max), self._positive_codes()
+        progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
+        found = []
+        for k in wanted:
+            title = f"class {self.classes_.tolist()[k]!r} against the rest"
+            with progress.part(k, title, max_iter=self.max_iter):
+                found.append(self._fit_two_class(bags, rows, codes == k, np.random.default_rng([seed, k])))
+        self._store_bags(bags, codes, kernel, rows, [fit.coef for fit in found], [fit.y for fit in found])
+        progress.end(fitted=True)
+        return self
+
+    @abstractmethod
+    def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
+        """Tell the positive bags from the others."""
+
+    def _plain_svm(
+        self, rows: Rows, positive: BoolArray, rng: np.random.Generator, alpha: FloatArray | None = None
+    ) -> Solution:
+        """The supervised SVM that tells positive rows from the others."""
         y = np.where(positive, 1, -1).astype(np.int8)
-        labels = BalancedLabels(y, 0)
-        return fit_svm(geometry, labels, self._losses(positive), y, tol=self.tol, rng=rng, alpha=alpha)
+        return fit_svm(rows, BalancedLabels.known(y), self._losses(positive), y, tol=self.tol, rng=rng, alpha=alpha)
+
+    def _on_means(
+        self, rows: Rows, starts: IntArray, positive: BoolArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """The supervised SVM on means of groups as a function of instances: its coefficients, its values."""
+        svm = self._plain_svm(rows.averaged(starts), positive, rng)
+        coef = rows.from_means(svm.coefficients(), starts)
+        return coef, rows.scores(coef[:, None])[:, 0]
 
     def _warn_not_settled(self, what: str) -> None:
         warnings.warn(
@@ -103,15 +141,15 @@ class MISVM(BagBaseline):
     Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
     """
 
-    def _fit_two_class(self, bags, geometry, positive, rng, task):
+    def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
         labels = KeyInstances(bags.offsets, positive)
-        means = average(geometry, bags.X, labels.row_starts)
-        start = OnMeans(self._plain_svm(means, labels.positive_rows, rng), labels.row_starts)
-        solve = partial(fit_svm, geometry, labels, self._losses(labels.positive_rows), tol=self.tol, rng=rng)
-        svm = alternate(solve, labels, start.scores(geometry), max_rounds=self.max_iter)
+        _, scores = self._on_means(rows, labels.starts, labels.positive_rows, rng)
+        task = Task(rows, labels, self._losses(labels.positive_rows))
+        options = Options(tol=self.tol, search_rounds=self.max_iter, search_rough=1.0, unsettled_labels=0.0)
+        svm = search(task, Guess(scores), options, rng)
         if not np.array_equal(labels.linear_oracle(svm.scores()), svm.y):
             self._warn_not_settled("witnesses")
-        return TwoClassFit((svm.descent, svm.master.mu), svm.y)
+        return KeysFound(svm.coefficients(), svm.y)
 
 
 class miSVM(BagBaseline):
@@ -120,20 +158,20 @@ class miSVM(BagBaseline):
     Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
     """
 
-    def _fit_two_class(self, bags, geometry, positive, rng, task):
+    def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
         best = KeyInstances(bags.offsets, positive)
         in_positive = positive[bags.bag_of]
         labeled = in_positive
         alpha = None
         for _ in range(self.max_iter):
-            svm = self._plain_svm(geometry, labeled, rng, alpha)
+            svm = self._plain_svm(rows, labeled, rng, alpha)
             scores, alpha = svm.scores(), svm.alpha
             last, labeled = labeled, (in_positive & (scores > 0)) | (best.linear_oracle(scores) > 0)
             if np.array_equal(last, labeled):
                 break
         else:
             self._warn_not_settled("labels")
-        return TwoClassFit((svm.descent, svm.master.mu), best.linear_oracle(scores))
+        return KeysFound(svm.coefficients(), best.linear_oracle(scores))
 
 
 class MIKernelSVC(BagBaseline):
@@ -144,10 +182,9 @@ class MIKernelSVC(BagBaseline):
     Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
     """
 
-    def _fit_two_class(self, bags, geometry, positive, rng, task):
-        function = OnMeans(self._plain_svm(average(geometry, bags.X, bags.offsets), positive, rng), bags.offsets)
-        keys = KeyInstances(bags.offsets, positive).linear_oracle(function.scores(geometry))
-        return TwoClassFit((function, function.svm.master.mu), keys)
+    def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
+        coef, scores = self._on_means(rows, bags.offsets, positive, rng)
+        return KeysFound(coef, KeyInstances(bags.offsets, positive).linear_oracle(scores))
 
-    def _bag_values(self, values, bags):
+    def _bag_values(self, values: FloatArray, bags: Bags) -> FloatArray:
         return np.add.reduceat(values, bags.offsets[:-1], axis=0) / bags.sizes[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,12 +14,10 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from wellsvm._files import check_replaceable
-from wellsvm._marked import places
 
 __all__ = [
     "Failure",
     "check_output",
-    "check_places",
     "progress_of_fit",
     "stderr",
     "told_in_one_line",
@@ -62,20 +60,6 @@ def check_output(option: str, path: Path, *inputs: Path) -> None:
             raise typer.BadParameter(f"{option}: {path} is an input; it would be overwritten")
 
 
-def check_places(option: str, page: Path, kind: str, names: Sequence[str]) -> list[str]:
-    """Of the names, those that a page has a place for; an error now, not after the work, where it has none."""
-    if not page.is_file():
-        raise typer.BadParameter(f"{option}: {page} is not a file; give a Markdown page with marked places")
-    check_output(option, page)
-    found = [name for name in names if name in places(page, kind)]
-    if not found:
-        raise typer.BadParameter(
-            f"{option}: {page} has no place for {', '.join(names)}; "
-            f"mark one by '<!-- {kind} {names[0]} -->' and '<!-- end -->'"
-        )
-    return found
-
-
 def stderr() -> Console:
     """The console for what is no result; made anew, as standard error may have been replaced."""
     return Console(stderr=True, highlight=False, soft_wrap=True)
@@ -97,7 +81,7 @@ def warnings_as_lines() -> Iterator[list[str]]:
 
 
 class _Drawn(logging.Handler):
-    """Draws the records of the engine's log (see `wellsvm.engine.report.History`), one line for each problem."""
+    """Draws the records of the engine's log (see `wellsvm.engine.report.show`), one line for each problem."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()

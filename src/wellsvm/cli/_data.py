@@ -18,8 +18,8 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from wellsvm._typing import FloatArray, Matrix
-from wellsvm.datasets import load as load_archive
-from wellsvm.geometry.kernels import _available_memory
+from wellsvm.datasets import load_npz
+from wellsvm.rows.kernels import available_memory
 
 __all__ = ["Format", "Layout", "Table", "polars", "read"]
 
@@ -158,7 +158,7 @@ def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
         raise ValueError(f"{path} has a feature of index 0, but features are counted from 1; pass --zero-based if not")
     shift = 0 if zero_based else 1
     n_features = int(X.indices.max()) + 1 - shift if X.nnz else 0
-    free = _available_memory()
+    free = available_memory()
     if free is not None and BYTES_PER_FEATURE * n_features > free:
         raise ValueError(f"{path} has a feature of index {n_features - 1 + shift}: too many to hold in memory")
     width = n_features if layout.n_features is None else max(n_features, layout.n_features)
@@ -169,10 +169,10 @@ def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
 
 
 def _read_npz(path: Path, layout: Layout) -> Table:
-    """Arrays X (or SciPy's CSR), y and bag, as `wellsvm.datasets.load` reads them; y is per bag if there are bags."""
+    """Arrays X (or SciPy's CSR), y and bag, as `datasets.load_npz` reads them; y is per bag if there are bags."""
     if path.suffix != ".npz":
         raise ValueError(f"{path} must end in .npz to be read as an archive of arrays")
-    data = load_archive(path.stem, path.parent, normalize=False)
+    data = load_npz(path)
     y, groups = data.y, data.get("groups")
     if groups is not None and (groups.dtype.kind not in "iu" or groups.min(initial=0) < 0):
         raise ValueError(f"{path}: the array 'bag' must hold the number of each row's bag, from 0 on")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import typer
 
 from wellsvm._versions import show_versions
-from wellsvm.cli.bench import bench
 from wellsvm.cli.demo import demo
 from wellsvm.cli.fit import fit
 from wellsvm.cli.info import info
 from wellsvm.cli.predict import predict
-from wellsvm.cli.reproduce import reproduce
 
 __all__ = ["app"]
 
@@ -28,6 +26,4 @@ app.add_typer(fit, name="fit")
 app.command("predict")(predict)
 app.command("info")(info)
 app.command("demo")(demo)
-app.command("bench")(bench)
-app.command("reproduce")(reproduce)
 app.command("versions", help="Print what to paste into a bug report.")(show_versions)

@@ -27,11 +27,11 @@ from wellsvm import SemiSupervisedSVC
 from wellsvm._files import replacing
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.cli._console import check_output
-from wellsvm.geometry.kernels import resolve_gamma
 from wellsvm.model_selection import hide_labels
 from wellsvm.native import backend_name
+from wellsvm.rows.kernels import resolve_gamma
 
-__all__ = ["Trial", "demo", "run_trials"]
+__all__ = ["DemoTrial", "demo", "run_trials"]
 
 PAIRS = tuple(combinations(range(10), 2))
 LABEL_COUNTS = (4, 8, 16, 32)
@@ -41,7 +41,7 @@ TEST_SHARE = 0.3
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"  # told apart by colour-blind readers too
 
 
-class Trial(NamedTuple):
+class DemoTrial(NamedTuple):
     """One pair of digits, one number of labels, one random split: which held-out rows each SVM got right."""
 
     pair: tuple[int, int]
@@ -93,7 +93,7 @@ def demo(
     console.print(f"{perf_counter() - began:.0f} seconds on {backend_name()}", highlight=False)
 
 
-def run_trials(digits: Any, splits: int, seed: int = 0) -> Iterator[Trial]:
+def run_trials(digits: Any, splits: int, seed: int = 0) -> Iterator[DemoTrial]:
     """Yield one trial per split, pair and number of labels."""
     pixels, target = digits.data / 16.0, digits.target
     for split in range(seed, seed + splits):
@@ -111,21 +111,21 @@ def run_trials(digits: Any, splits: int, seed: int = 0) -> Iterator[Trial]:
                     warnings.simplefilter("ignore", ConvergenceWarning)  # stopped early: judged like the others
                     semi_supervised.fit(X, y)
                 right = (model.predict(pixels[test]) == target[test] for model in (supervised, semi_supervised))
-                yield Trial(pair, n_labels, test, *right)
+                yield DemoTrial(pair, n_labels, test, *right)
 
 
-def _accuracies(trials: Sequence[Trial], n_labels: int) -> FloatArray:
+def _accuracies(trials: Sequence[DemoTrial], n_labels: int) -> FloatArray:
     """Accuracy of both SVMs, of shape (n_trials, 2)."""
     chosen = [trial for trial in trials if trial.n_labels == n_labels]
     return np.array([[trial.supervised.mean(), trial.semi_supervised.mean()] for trial in chosen])
 
 
-def _by_pair(trials: Sequence[Trial], n_labels: int) -> FloatArray:
+def _by_pair(trials: Sequence[DemoTrial], n_labels: int) -> FloatArray:
     """Accuracy of both SVMs, mean over the splits, of shape (n_pairs, 2)."""
     return np.stack([_accuracies([t for t in trials if t.pair == pair], n_labels).mean(axis=0) for pair in PAIRS])
 
 
-def _table(trials: Sequence[Trial]) -> Table:
+def _table(trials: Sequence[DemoTrial]) -> Table:
     table = Table(title="Accuracy on held-out rows, mean over all pairs and splits", title_justify="left")
     for name in ("labels", "SVM", "wellsvm", "fewer errors", "pairs better", "equal", "worse"):
         table.add_column(name, justify="right")
@@ -161,7 +161,7 @@ def _save(figure: Any, output: Path) -> None:
         figure.savefig(file, format=output.suffix[1:].lower(), dpi=150)
 
 
-def _figure(trials: Sequence[Trial], digits: Any) -> Any:
+def _figure(trials: Sequence[DemoTrial], digits: Any) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 4.5), facecolor="white", layout="constrained")
@@ -172,7 +172,7 @@ def _figure(trials: Sequence[Trial], digits: Any) -> Any:
     return figure
 
 
-def _draw_curves(axes: Any, trials: Sequence[Trial]) -> None:
+def _draw_curves(axes: Any, trials: Sequence[DemoTrial]) -> None:
     """Accuracy against the number of labels."""
     looks = (("supervised SVM", ORANGE, "s", 0.96), ("wellsvm", BLUE, "o", 1.04))
     for column, (name, colour, marker, shift) in enumerate(looks):
@@ -189,7 +189,7 @@ def _draw_curves(axes: Any, trials: Sequence[Trial]) -> None:
     _tidy(axes)
 
 
-def _draw_pairs(axes: Any, trials: Sequence[Trial]) -> None:
+def _draw_pairs(axes: Any, trials: Sequence[DemoTrial]) -> None:
     """Both accuracies of every pair of digits."""
     points = _by_pair(trials, SHOWN)
     lowest = np.floor(points.min() * 50) / 50 - 0.01
@@ -205,7 +205,7 @@ def _draw_pairs(axes: Any, trials: Sequence[Trial]) -> None:
     _tidy(axes)
 
 
-def _draw_images(figure: Any, trials: Sequence[Trial], digits: Any, n_rows: int = 3, n_columns: int = 5) -> None:
+def _draw_images(figure: Any, trials: Sequence[DemoTrial], digits: Any, n_rows: int = 3, n_columns: int = 5) -> None:
     """Held-out digits that the supervised SVM got wrong and wellsvm right, one pair of digits after the other."""
     shown = [trial for trial in trials if trial.n_labels == SHOWN]
     gained = sum(int(np.count_nonzero(t.semi_supervised & ~t.supervised)) for t in shown)
@@ -223,7 +223,7 @@ def _draw_images(figure: Any, trials: Sequence[Trial], digits: Any, n_rows: int 
         axes.set_title(f"{digits.target[row]}, not {taken_for}", fontsize="medium", pad=2)
 
 
-def _corrected(trials: Sequence[Trial], target: IntArray) -> Iterator[tuple[int, int]]:
+def _corrected(trials: Sequence[DemoTrial], target: IntArray) -> Iterator[tuple[int, int]]:
     """Rows that only wellsvm got right and what the SVM took them for: the first of each pair, each row once."""
     seen_rows: set[int] = set()
     seen_pairs: set[tuple[int, int]] = set()

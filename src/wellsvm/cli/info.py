@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wellsvm import load
-from wellsvm._runs import final_estimator
+from wellsvm._fitted_runs import final_estimator
 from wellsvm.cli import _options as option
 from wellsvm.cli._console import told_in_one_line, warnings_as_lines
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_engine, rows_of_summary

@@ -12,7 +12,7 @@ import typer
 
 from wellsvm import Bags, load
 from wellsvm._files import replacing
-from wellsvm._runs import final_estimator
+from wellsvm._fitted_runs import final_estimator
 from wellsvm.bags import PerInstance
 from wellsvm.cli import _options as option
 from wellsvm.cli._console import check_output, stderr, told_in_one_line, warnings_as_lines

@@ -1,6 +1,7 @@
-"""Data sets: generators, scikit-learn's embedded sets with hidden labels, a loader for a data folder."""
+"""Data sets: generators, scikit-learn's embedded sets with hidden labels, UCI sets from OpenML, a reader of files."""
 
-from wellsvm.datasets._folder import available, load
+from wellsvm.datasets._archive import load_npz
+from wellsvm.datasets._openml import fetch_uci
 from wellsvm.datasets._text import make_sparse_text
 from wellsvm.datasets._toy import (
     load_clustering,
@@ -10,9 +11,9 @@ from wellsvm.datasets._toy import (
 )
 
 __all__ = [
-    "available",
-    "load",
+    "fetch_uci",
     "load_clustering",
+    "load_npz",
     "load_semi_supervised",
     "make_digit_bags",
     "make_sparse_text",

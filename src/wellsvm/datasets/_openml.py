@@ -1,4 +1,4 @@
-"""UCI sets fetched from OpenML and coded as in the paper, for users without the data folder.
+"""UCI sets fetched from OpenML and coded as in the paper.
 
 The rule that gives the paper's feature counts: a numeric feature stays; a nominal one with two values gives
 one 0/1 column, with k > 2 values that occur k columns; constant or empty columns are dropped; missing cells
@@ -61,19 +61,22 @@ OPENML_SETS = {
 }
 
 
-def fetch(name: str) -> Bunch:
-    """Fetch one set of ``OPENML_SETS`` (scikit-learn caches it) and code it as the paper did.
+def fetch_uci(name: str) -> Bunch:
+    """Fetch a UCI set from OpenML (scikit-learn keeps a copy) and code it as the paper did.
 
     Parameters
     ----------
-    name : str
-        A key of ``OPENML_SETS``.
+    name : {"uci_australian", "uci_diabetes", "uci_german", "uci_haberman", "uci_heart9", "uci_heart_statlog", \
+            "uci_house", "uci_house_votes", "uci_ionosphere", "uci_krvskp", "uci_sick", "uci_spectf"}
+        Which set.
 
     Returns
     -------
     data : Bunch
         ``X`` (n_samples, n_features) float64, ``y`` (n_samples,) -1 or +1, ``names`` list of str, ``source``.
     """
+    if name not in OPENML_SETS:
+        raise ValueError(f"name={name!r} is not one of {sorted(OPENML_SETS)}")
     spec = OPENML_SETS[name]
     # Arrays and the ARFF parser, because pandas is not a dependency of this package.
     raw = fetch_openml(spec.openml_name, version=spec.version, as_frame=False, parser="liac-arff")
@@ -81,7 +84,7 @@ def fetch(name: str) -> Bunch:
     if spec.positive not in target:
         raise ValueError(
             f"OpenML {spec.openml_name!r} version {spec.version} has classes {sorted(set(target))}, expected "
-            f"{spec.positive!r}: the set has changed; use the data folder (data_home=) instead"
+            f"{spec.positive!r}: the set has changed there"
         )
     y = np.where(target == spec.positive, 1, -1).astype(np.int64)
     cells, features = np.asarray(raw.data, dtype=np.float64), list(raw.feature_names)
@@ -99,7 +102,7 @@ def fetch(name: str) -> Bunch:
             f"OpenML {spec.openml_name!r} version {spec.version} gives shape {X.shape}, the paper has "
             f"{spec.shape}: results may not be comparable",
             UserWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     return Bunch(X=X, y=y, names=names, source=f"OpenML {spec.openml_name} version {spec.version}")
 

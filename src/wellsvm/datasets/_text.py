@@ -1,4 +1,4 @@
-"""An RCV1-like text generator, and the tf-idf weighting it shares with the folder loader.
+"""An RCV1-like text generator, and its tf-idf weighting.
 
 A document of class c mixes three sources of words:
 

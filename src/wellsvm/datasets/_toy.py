@@ -77,7 +77,7 @@ def load_clustering(name: str) -> Bunch:
         (n_samples,) classes 0..K-1, for evaluation only; ``feature_names``, ``target_names``, ``DESCR``.
     """
     if name not in _EMBEDDED:
-        raise ValueError(f"name={name!r} is not one of {sorted(_EMBEDDED)}; for other sets see wellsvm.datasets.load")
+        raise ValueError(f"name={name!r} is not one of {sorted(_EMBEDDED)}; for UCI sets see fetch_uci")
     raw = _EMBEDDED[name]()
     return Bunch(
         X=raw.data,

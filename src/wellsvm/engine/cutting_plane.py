@@ -46,7 +46,8 @@ def cutting_plane(
     callback: Callback | None = None,
 ) -> Relaxation:
     """Run Algorithm 1 from the label vectors ``first``; a callback that returns True ends the run."""
-    options, history, began = state.options, [], perf_counter()
+    options, began = state.options, perf_counter()
+    history: list[Record] = []
     n_epochs, objective, status = 0, np.inf, None
     rows, mu = np.flatnonzero(state.losses.cap > 0), np.empty(0)
     roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)

@@ -113,6 +113,8 @@ class Fit:
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
+    if task.open is None:
+        raise ValueError("the task has no opening: it can be searched, not fitted")
     opening = task.open(task, options, rng)
     reached = [search(task, guess, options, rng) for guess in opening.guesses]
     labels, alpha = opening.labels, opening.alpha

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.bags import Bags, as_bags
 from wellsvm.estimators.base import (
     KernelModel,
@@ -41,6 +41,9 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """A classifier of bags by a function of instances; subclasses add parameters, their checks and `_fit_on`."""
 
     _of_training_rows = ("key_instances_", "labelings_")
+    dual_coef_: FloatArray
+    support_: IntArray
+    support_vectors_: Matrix
     _flipped = False  # whether the positive one of two classes is the first
 
     # scikit-learn would take the first argument, which is not called X, for metadata beside the data.

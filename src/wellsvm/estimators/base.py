@@ -47,14 +47,14 @@ __all__ = [
     "whole_number",
 ]
 
-# What the paper chooses in all three tasks. tol is that of an SVM which counts as solved; the paper's thresholds are the
-# two after it. Constants of a task are beside its estimator.
+# What the paper chooses in all three tasks. tol is that of an SVM which counts as solved; the paper's thresholds are
+# the two after it. Constants of a task are beside its estimator.
 AS_IN_PAPER = {
     "fit_intercept": False,
     "refine": False,
     "oracle": "first",
     "weight_update": "closed_form",
-    "tol": 1e-6,
+    "tol": 1e-8,
     "min_violation": 1e-3,
     "min_decrease": 1e-3,
     "stopping": "paper",
@@ -230,7 +230,7 @@ def make_rows(
     n_jobs: int | None = None,
 ) -> LinearRows | GramRows:
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
-    bias = Options.bias if fit_intercept else 0.0
+    bias = Options.bias if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
         return LinearRows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, cache_size, pairs)
@@ -244,7 +244,9 @@ class Silent:
 
     label_vector: Callable[[Record], bool] | None = None
 
-    def part(self, number: int, title: str, **told: Any) -> AbstractContextManager[Silent]:
+    def part(
+        self, number: int, title: str, *, parts: int = 1, max_iter: int | None = None
+    ) -> AbstractContextManager[Silent]:
         """The progress of one of several problems."""
         return nullcontext(self)
 
@@ -285,7 +287,7 @@ class KernelModel(BaseEstimator):
         super().__setstate__({**defaults, **state})
 
     def _progress(self, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Silent:
-        """Begin to tell callbacks of the fit: of ``parts`` problems, or of one of at most ``max_iter`` label vectors."""
+        """Begin to tell callbacks of the fit: ``parts`` problems, or one of at most ``max_iter`` label vectors."""
         if not getattr(self, "_skl_callbacks", None):
             return Silent()
         from wellsvm.estimators.callbacks import Progress

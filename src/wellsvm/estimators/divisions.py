@@ -160,6 +160,7 @@ class Divider:
         if self.init == "alignment":
             labels = [best_aligned(task.rows, task.labels, self.n_init, rng, options)]
         else:
+            assert isinstance(task.labels, ClusterLabels)
             labels = aligned_clusters(task.rows, task.labels, self.n_init, rng, options)
         return Opening(labels, [], None, lead=False)
 

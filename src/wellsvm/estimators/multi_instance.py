@@ -223,8 +223,8 @@ class MultiInstanceSVC(BagClassifier):
         """Start from two SVMs that need no key instances: on single instances, each with the label of its bag, and on
         the means of the positive bags with the instances of the negative ones."""
         labels, tol = task.labels, min(options.most_start_tol, options.start_tol * options.tol)
-        sizes = np.diff(labels.starts)
-        in_positive = np.repeat(labels.positive_rows, sizes)
+        assert isinstance(labels, KeyInstances)
+        in_positive = np.repeat(labels.positive_rows, np.diff(labels.starts))
         single = self._svm(task.rows, in_positive, tol, rng, options)
         scores = single.scores()
         first = labels.linear_oracle(scores)

@@ -83,6 +83,7 @@ class KnownLabels:
     def _first_guess(self, task: Task, options: Options, rng: np.random.Generator) -> Guess:
         if self.before is not None:
             return Guess(self.before.scores(), self.before.alpha)
+        assert isinstance(task.labels, BalancedLabels)
         known = task.labels.y_known
         svm = fit_svm(
             task.rows, task.labels, task.losses, known, tol=options.tol, rng=rng, chosen=np.flatnonzero(known),
@@ -122,7 +123,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     ) -> FloatArray:
         """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        C = np.where(partial.labeled, float(self.C), C_unlabeled) * weight
+        C = np.where(partial.labeled, number("C", self.C, low=0.0, open_low=True), C_unlabeled) * weight
         labeled = partial.labeled if held_out is None else partial.labeled & ~held_out
         if held_out is not None:
             C[held_out] = 0.0

@@ -181,7 +181,11 @@ stopping, weight_update
         if not folds:
             raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
         roughly = replace(
-            options, verbose=0, tol=options.fold_tol * options.tol, min_decrease=options.fold_tol * options.min_decrease
+            options,
+            verbose=0,
+            tol=options.fold_tol * options.tol,
+            min_violation=options.fold_tol * options.min_violation,
+            min_decrease=options.fold_tol * options.min_decrease,
         )
         n_searched = len(kernels) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
@@ -197,7 +201,7 @@ stopping, weight_update
             with progress.part(number, "fold"):
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
-        scores, largest = [], max(float(self.C), *grid)
+        scores, largest = [], max(number("C", self.C, low=0.0, open_low=True), *grid)
         pairs = shared_pairs(X, kernels[0], largest, self.cache_size) if len(kernels) > 1 else None
         make = bind(make_rows, X, fit_intercept=self.fit_intercept, C=largest, cache_size=self.cache_size, pairs=pairs)
         for k, kernel in enumerate(kernels):

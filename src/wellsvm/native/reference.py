@@ -6,7 +6,7 @@ Same names, same arguments and, up to rounding, the same numbers as the compiled
     max over 0 <= alpha <= cap of  sum_i alpha_i - 1/2 sum_t mu_t ||u_t||^2 - 1/2 sum_i ridge_i alpha_i^2,
     u_t = sum_i alpha_i psi_t(i)
 
-One coordinate at a time: ``alpha_i`` takes its best value with all others fixed. Both geometries use the
+One coordinate at a time: ``alpha_i`` takes its best value with all others fixed. Both kinds of rows use the
 same step; they differ in what they keep up to date (``U = [u_1 ... u_T]``, or what every instance adds to the
 margin of its row).
 """
@@ -18,6 +18,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from wellsvm.native.checks import (
+    REALS,
+    all_below,
+    require,
+    require_array,
+    require_csr,
+    require_labels,
+    require_visits,
+)
 
 Report = tuple[float, float, int]
 
@@ -57,7 +67,7 @@ def _sweep(
     threshold: float = 0.0,
     at_hand: Callable[[int], bool] = lambda i: True,
 ) -> Report:
-    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the geometry keeps, if it can."""
+    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the state keeps, if it can."""
     cap, ridge, curvature, alpha = dual
     worst, total, n_changed = 0.0, 0.0, 0
     for i in order:
@@ -72,31 +82,50 @@ def _sweep(
 
 
 class Rows:
-    """Rows of a dense or CSR matrix."""
+    """Rows of a dense or CSR matrix of shape (n_rows, n_features)."""
 
-    def __init__(self, X: Any) -> None:
-        self.X = X
+    n_rows: int
+    n_features: int
 
     def _entries(self, j: int) -> tuple[Any, np.ndarray]:
         """Columns and values of row j."""
-        if sparse.issparse(self.X):
-            part = slice(self.X.indptr[j], self.X.indptr[j + 1])
-            return self.X.indices[part], self.X.data[part].astype(np.float64)
-        return slice(0, self.X.shape[1]), np.asarray(self.X[j], dtype=np.float64)
+        raise NotImplementedError
+
+    def _block(self, begin: int, end: int) -> Any:
+        """Some rows as a matrix of float64."""
+        raise NotImplementedError
+
+    def _require_slice(self, begin: int, end: int, n_given: int) -> None:
+        require(0 <= begin <= end <= self.n_rows, "slice outside the rows")
+        require(n_given == end - begin, "arrays must have one row per row of the slice")
+
+    def _require_weights(self, U: np.ndarray, writeable: bool = False) -> None:
+        require_array("U", U, 2, np.float64, writeable=writeable)
+        require(len(U) == self.n_features + 1, "U needs one row per feature and one more")
 
     def squared_norms(self, begin: int, end: int, out: np.ndarray) -> None:
         """out[i] = ||x_i||^2."""
+        require_array("out", out, 1, np.float64, writeable=True)
+        self._require_slice(begin, end, len(out))
         for i in range(begin, end):
             _, x = self._entries(i)
             out[i - begin] = x @ x
 
     def scores(self, U: np.ndarray, bias: float, begin: int, end: int, Z: np.ndarray) -> None:
         """Z[i] = [x_i, bias] U."""
-        Z[:] = np.asarray(self.X[begin:end].astype(np.float64) @ U[:-1]) + bias * U[-1]
+        require_array("Z", Z, 2, np.float64, writeable=True)
+        self._require_slice(begin, end, len(Z))
+        self._require_weights(U)
+        require(Z.shape[1] == U.shape[1], "Z must have one column per column of U")
+        Z[:] = np.asarray(self._block(begin, end) @ U[:-1]) + bias * U[-1]
 
     def combine(self, coef: np.ndarray, bias: float, begin: int, end: int, U: np.ndarray) -> None:
         """U += sum_i [x_i; bias] coef[i]."""
-        U[:-1] += np.asarray(self.X[begin:end].astype(np.float64).T @ coef)
+        require_array("coef", coef, 2, np.float64)
+        self._require_slice(begin, end, len(coef))
+        self._require_weights(U, writeable=True)
+        require(coef.shape[1] == U.shape[1], "coef must have one column per column of U")
+        U[:-1] += np.asarray(self._block(begin, end).T @ coef)
         U[-1] += bias * coef.sum(axis=0)
 
     def descend(
@@ -113,6 +142,14 @@ class Rows:
         order: np.ndarray,
     ) -> Report:
         """One slice of an epoch; keeps ``U[:, t] = u_t`` up to date."""
+        self._require_weights(U, writeable=True)
+        require_array("labels", labels, 2, np.int8)
+        require_array("mu", mu, 1, np.float64)
+        require(labels.shape[1] == len(mu) == U.shape[1], "labels, mu and U must have the same width")
+        require(len(labels) == self.n_rows, "labels must have one row per instance")
+        require_visits(starts, (cap, ridge, curvature, alpha), order, self.n_rows)
+        for i in order:
+            require_labels("labels", labels[_instances(starts, i)])
 
         def margin_of(i: int) -> float:
             margin = 0.0
@@ -131,6 +168,46 @@ class Rows:
         return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move)
 
 
+class DenseRows(Rows):
+    """Rows of a C-contiguous matrix."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X, (self.n_rows, self.n_features) = X, X.shape
+
+    def _entries(self, j: int) -> tuple[Any, np.ndarray]:
+        return slice(0, self.n_features), self.X[j].astype(np.float64)
+
+    def _block(self, begin: int, end: int) -> Any:
+        return self.X[begin:end].astype(np.float64)
+
+
+class CsrRows(Rows):
+    """Rows of a CSR matrix."""
+
+    def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> None:
+        self.data, self.indices, self.indptr = data, indices, indptr
+        self.n_rows, self.n_features = len(indptr) - 1, n_features
+
+    def _copy(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row pointers, columns and values of some rows; the caller may have changed them since they were checked."""
+        indptr = self.indptr[begin : end + 1].astype(np.int64)
+        sound = indptr[0] >= 0 and np.all(np.diff(indptr) >= 0) and indptr[-1] <= len(self.indices)
+        part = slice(indptr[0], indptr[-1])
+        columns, values = self.indices[part].copy(), self.data[part].astype(np.float64)
+        require(
+            sound and all_below(columns, self.n_features),
+            "the sparse matrix was changed after it was checked: a row points outside of it",
+        )
+        return indptr - indptr[0], columns, values
+
+    def _entries(self, j: int) -> tuple[Any, np.ndarray]:
+        return self._copy(j, j + 1)[1:]
+
+    def _block(self, begin: int, end: int) -> Any:
+        indptr, columns, values = self._copy(begin, end)
+        return sparse.csr_matrix((values, columns, indptr), shape=(end - begin, self.n_features))
+
+
 class Gram:
     """Rows of a kernel matrix: all of them, or those at hand, that of instance j at ``places[j]`` (-1: not at hand)."""
 
@@ -138,10 +215,19 @@ class Gram:
         self.K = K
         self.places = np.arange(K.shape[0]) if places is None else places
 
+    def _require_places(self) -> None:
+        require(np.all(self.places < len(self.K)), "places names a row that does not exist")
+
     def combine(self, rows: np.ndarray, coef: np.ndarray, Z: np.ndarray) -> None:
         """``Z[t] += sum over r of coef[t, r] K[rows[r]]``."""
-        if np.any(self.places[rows] < 0):
-            raise ValueError("rows names an instance whose row is not at hand")
+        require_array("rows", rows, 1, np.int64)
+        require_array("coef", coef, 2, np.float64)
+        require_array("Z", Z, 2, np.float64, writeable=True)
+        require(coef.shape[1] == len(rows), "coef must have one column per row named")
+        require(Z.shape == (len(coef), len(self.places)), "Z must be of shape (rows of coef, instances)")
+        self._require_places()
+        require(all_below(rows, len(self.places)), "rows names an instance that does not exist")
+        require(np.all(self.places[rows] >= 0), "rows names an instance whose row is not at hand")
         Z += coef @ self.K[self.places[rows]].astype(np.float64)
 
     def descend(
@@ -160,6 +246,18 @@ class Gram:
         order: np.ndarray,
     ) -> Report:
         """One slice of an epoch; keeps ``signed_scores[j] = sum_t mu_t y_tj (K c_t)_j`` up to date."""
+        n_instances = len(self.places)
+        require_array("pattern_of", pattern_of, 1, np.int32)
+        require_array("patterns", patterns, 2, np.int8)
+        require_array("mu", mu, 1, np.float64)
+        require_array("signed_scores", signed_scores, 1, np.float64, writeable=True)
+        fitting = len(pattern_of) == len(signed_scores) == n_instances
+        require(fitting, "pattern_of and signed_scores need one entry per instance")
+        require(len(patterns) == len(mu), "patterns must have one row per entry of mu")
+        require_visits(starts, (cap, ridge, curvature, alpha), order, n_instances)
+        require(all_below(pattern_of, patterns.shape[1]), "pattern_of names a pattern that does not exist")
+        require_labels("patterns", patterns)
+        self._require_places()
 
         def at_hand(i: int) -> bool:
             return all(self.places[j] >= 0 or not patterns[:, pattern_of[j]].any() for j in _instances(starts, i))
@@ -180,21 +278,22 @@ class Gram:
 
 def dense_rows(X: np.ndarray) -> Rows:
     """Rows of a C-contiguous matrix."""
-    return Rows(X)
+    require_array("X", X, 2, *REALS)
+    return DenseRows(X)
 
 
 def csr_rows(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> Rows:
     """Rows of a CSR matrix given by its three arrays."""
-    n_rows = len(indptr) - 1
-    if indptr[0] != 0 or np.any(np.diff(indptr) < 0) or indptr[-1] > len(indices) or len(data) != len(indices):
-        raise ValueError("indptr must rise from 0 to at most the number of stored entries")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
-        raise ValueError("a column index lies outside the matrix")
-    return Rows(sparse.csr_matrix((data, indices, indptr), shape=(n_rows, n_features), copy=False))
+    require_csr(data, indices, indptr, n_features)
+    return CsrRows(data, indices, indptr, n_features)
 
 
 def gram(K: np.ndarray, places: np.ndarray | None = None) -> Gram:
     """A square kernel matrix, or some of its rows."""
-    if places is None and K.shape[0] != K.shape[1]:
-        raise ValueError("K must be square")
+    require_array("K", K, 2, *REALS)
+    if places is None:
+        require(K.shape[0] == K.shape[1], "K must be square")
+    else:
+        require_array("places", places, 1, np.int64)
+        require(len(places) == K.shape[1], "places needs one entry per column of K")
     return Gram(K, places)

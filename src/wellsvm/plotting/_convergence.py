@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from wellsvm._runs import Run, final_estimator, runs_of
+from wellsvm._fitted_runs import Run, final_estimator, runs_of
 from wellsvm.plotting._matplotlib import import_pyplot
 
 __all__ = ["ConvergenceDisplay"]
@@ -26,7 +26,7 @@ class ConvergenceDisplay:
 
     Parameters
     ----------
-    runs : list of wellsvm._runs.Run
+    runs : list of wellsvm._fitted_runs.Run
         One per two-class problem: one in all for two classes or clusters, else one per class or division.
     tol : float
         The tolerance of the fit.

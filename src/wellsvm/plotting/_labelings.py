@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from wellsvm._runs import final_estimator, run_named, runs_of
+from wellsvm._fitted_runs import final_estimator, run_named, runs_of
 from wellsvm._typing import FloatArray
 from wellsvm.plotting._matplotlib import import_pyplot
 

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from wellsvm._image_bag import image_to_bag
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.estimators._parameters import whole_number
-from wellsvm.images import image_to_bag
+from wellsvm.estimators.base import whole_number
 from wellsvm.plotting._matplotlib import import_pyplot
 
 __all__ = ["RegionsDisplay", "best_regions", "score_map"]
@@ -21,7 +21,7 @@ PALEST = 0.65
 class RegionsDisplay:
     """An image with the regions that a classifier of bags located in it.
 
-    Make one with `from_estimator`, or draw scores at hand with `wellsvm.images.plot_regions`.
+    Make one with `from_estimator`, or from scores at hand with `from_scores`.
 
     Parameters
     ----------
@@ -111,6 +111,43 @@ class RegionsDisplay:
         key = int(estimator.locate(bags)[0])
         located = best_regions(bag.boxes, scores, k, key) if key >= 0 else np.empty(0, dtype=np.int64)
         return cls(image=image, boxes=bag.boxes, scores=scores, located=located).plot(ax, **(plot_options or {}))
+
+    @classmethod
+    def from_scores(
+        cls,
+        image: Any,
+        boxes: Any,
+        scores: Any,
+        *,
+        k: int | None = None,
+        ax: Any = None,
+        plot_options: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw scores at hand, the best regions outlined.
+
+        Parameters
+        ----------
+        image, boxes, scores :
+            As in the class.
+        k : int, optional
+            Most regions to outline: those of positive score, best first, that overlap none before them. All if None.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if None.
+        plot_options : dict, optional
+            Other parameters of `plot`.
+
+        Returns
+        -------
+        RegionsDisplay
+            The display, drawn.
+        """
+        boxes, scores = np.asarray(boxes), np.asarray(scores)
+        if boxes.ndim != 2 or boxes.shape[1] != 4 or scores.shape != boxes.shape[:1]:
+            raise ValueError(
+                f"boxes has shape {boxes.shape} and scores {scores.shape}; expected (n_regions, 4) and (n_regions,)"
+            )
+        located = best_regions(boxes, scores, k)
+        return cls(image=image, boxes=boxes, scores=scores, located=located).plot(ax, **(plot_options or {}))
 
     def plot(
         self,

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.threads import slices
 
-__all__ = ["KERNELS", "Kernel", "mean_squared_distance", "resolve_gamma"]
+__all__ = ["KERNELS", "Kernel", "available_memory", "mean_squared_distance", "resolve_gamma"]
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 BOUNDED = ("rbf", "sigmoid")
@@ -104,7 +104,7 @@ class Kernel:
         """For several kernel matrices of the same rows (see `gram`): the part that costs most; None where there is no
         such part, or no room for it beside one matrix."""
         n, dtype = X.shape[0], self.dtype(X, single)
-        available = _available_memory()
+        available = available_memory()
         if self.name not in ("rbf", "poly", "sigmoid") or (available and 2 * dtype.itemsize * n**2 > available):
             return None
         return self._symmetric(X, dtype, self._pairs)
@@ -136,7 +136,7 @@ def _less(X: Matrix, shift: np.ndarray | None) -> Matrix:
 
 
 def _require_memory(n_rows: int, itemsize: int) -> None:
-    needed, available = itemsize * n_rows**2, _available_memory()
+    needed, available = itemsize * n_rows**2, available_memory()
     if available is not None and needed > available:
         raise MemoryError(
             f"the kernel matrix of {n_rows} rows needs {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "
@@ -145,7 +145,7 @@ def _require_memory(n_rows: int, itemsize: int) -> None:
         )
 
 
-def _available_memory() -> int | None:
+def available_memory() -> int | None:
     """Bytes that can be had without swapping, as the Linux kernel estimates them; None where it is not told."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:

@@ -25,15 +25,18 @@ __all__ = ["CentredRows", "LinearRows", "native_rows"]
 
 
 def native_rows(X: Matrix, module: ModuleType | None = None) -> Any:
-    """Rows of a C-contiguous dense or a CSR matrix, of float32 or float64, for the hot loops; without a copy."""
+    """Rows of a C-contiguous dense or a CSR matrix, of float32 or float64, for the hot loops; without a copy.
+
+    The kernels cannot use an array that lies askew in memory, nor the strided arrays SciPy allows: these are copied.
+    """
     module = native.backend if module is None else module
     if sparse.issparse(X):
-        indices, indptr = X.indices, X.indptr
+        data, indices, indptr = (np.require(part, requirements=("C", "A")) for part in (X.data, X.indices, X.indptr))
         if indices.dtype != indptr.dtype:  # SciPy allows it; only the short row pointers are widened
             common = np.promote_types(indices.dtype, indptr.dtype)
             indices, indptr = indices.astype(common, copy=False), indptr.astype(common, copy=False)
-        return module.csr_rows(X.data, indices, indptr, X.shape[1])
-    return module.dense_rows(X)
+        return module.csr_rows(data, indices, indptr, X.shape[1])
+    return module.dense_rows(np.require(X, requirements="A"))
 
 
 class LinearRows:

@@ -31,7 +31,7 @@ def kernel_rows(
     ``cache_size`` is the memory for kernel values in MB, None for what is free; a matrix that needs more is kept in
     part. ``pairs`` is what `shared_pairs` gave.
     """
-    single = C <= options.most_C_in_single
+    single = options.most_C_in_single >= C
     if cache_size is None or _matrices_in(cache_size, X, kernel, single) >= 1:
         return GramRows(gram_matrix(X, kernel, single, pairs), bias)
     rows = KernelRows(kernel, X, kernel.dtype(X, single))
@@ -44,7 +44,7 @@ def shared_pairs(
     X: Matrix, kernel: Kernel, C: float, cache_size: float | None, options: Options = Options()
 ) -> np.ndarray | None:
     """What several kernels that differ in gamma compute once, see `Kernel.pairs`; None where it does not fit."""
-    single = C <= options.most_C_in_single
+    single = options.most_C_in_single >= C
     fits = cache_size is None or _matrices_in(cache_size, X, kernel, single) >= 2
     return kernel.pairs(X, single) if fits else None
 
@@ -53,7 +53,8 @@ def _matrices_in(cache_size: float, X: Matrix, kernel: Kernel, single: bool) -> 
     """How many kernel matrices of the rows of X fit into ``cache_size`` MB; a precomputed one takes nothing."""
     if kernel.name == "precomputed":
         return np.inf
-    return cache_size * MEGABYTE / (kernel.dtype(X, single).itemsize * max(1, X.shape[0]) ** 2)
+    n_bytes: int = kernel.dtype(X, single).itemsize * max(1, X.shape[0]) ** 2
+    return cache_size * MEGABYTE / n_bytes
 
 
 def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True, pairs: np.ndarray | None = None) -> np.ndarray:

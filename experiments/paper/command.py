@@ -1,0 +1,85 @@
+"""``python -m experiments reproduce``: the tables of the paper, ours beside its figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments.arguments import Commands, add_shared, say
+from experiments.data_folder import ENVIRONMENT_VARIABLE
+from experiments.environment import known_environment, note_environment
+from experiments.marked_places import check_places
+from experiments.paper import outputs
+from experiments.paper.cells import count, heading
+from experiments.paper.document import markdown
+from experiments.paper.figures import tabulate
+from experiments.paper.plan import TablePlan, flat, plan_tables
+from experiments.paper.protocol import load_protocol, tables
+from experiments.runner import follow, left, run
+
+__all__ = ["add_command", "reproduce"]
+
+WAYS_OUT = f"Name their folder with --data or in {ENVIRONMENT_VARIABLE}, or fetch what OpenML has with --download."
+
+
+def add_command(commands: Commands, results: Path) -> None:
+    """Describe the command; ``results`` is where results are kept."""
+    parser = commands.add_parser("reproduce", help="the paper's tables, ours beside its figures")
+    parser.add_argument("tables", metavar="TABLE", nargs="*", help="all of --list if none is named")
+    parser.add_argument(
+        "--fast", action="store_true", help="few repeats, sets and parameters, in a folder of their own: minutes"
+    )
+    add_shared(parser, results / "reproduction", jobs=True)
+    parser.add_argument("--download", action="store_true", help="fetch sets that are not there from OpenML")
+    parser.add_argument("--fill", type=Path, help="page with places '<!-- reproduce 2 -->' ... '<!-- end -->' to fill")
+    parser.set_defaults(run=reproduce)
+
+
+def reproduce(arguments: argparse.Namespace) -> None:
+    """Run the experiments of the paper with its protocol and print ours beside its figures.
+
+    Results are kept in the folder as they come: a run that was stopped goes on, and what is there is not run again. At
+    the end the folder has report.md, report.html and results.parquet.
+    """
+    protocols = [load_protocol(name, arguments.fast) for name in dict.fromkeys(arguments.tables or tables())]
+    if arguments.list:
+        for protocol in protocols:
+            print(f"{protocol.table}: {protocol.title} ({len(protocol.cases)} cases, {protocol.repeats} repeats)")
+        return
+    if arguments.fill is not None:
+        check_places(arguments.fill, outputs.KIND, [protocol.table for protocol in protocols])
+    target = arguments.out / "fast" if arguments.fast else arguments.out
+    plans = plan_tables(protocols, target, arguments.download)
+    failed = [] if arguments.report_only else _run(plans, target, arguments.jobs)
+    _report(plans, target, arguments.fill)
+    if failed:
+        sys.exit(f"{count(len(failed), 'run')} failed; the same command tries again. The first: {failed[0]}")
+
+
+def _run(plans: list[TablePlan], target: Path, jobs: int) -> list[str]:
+    """Run what is not there yet; what failed."""
+    missing = dict.fromkeys(name for plan in plans for name in plan.missing)
+    if missing:
+        say(f"left out, as the data are not there: {', '.join(missing)}. {WAYS_OUT}")
+    trials = [trial for plan in plans for trial in plan.trials]
+    to_do = left(trials)
+    if to_do:
+        note_environment(target)
+    entries = map(flat, run(to_do, jobs))
+    return follow(entries, len(to_do), len(trials), lambda e: f"table {e['table']}, {e['case']}, {e['method']}")
+
+
+def _report(plans: list[TablePlan], target: Path, page: Path | None) -> None:
+    results = [plan.results() for plan in plans]
+    if not any(results):
+        sys.exit(f"there is no result to show. {WAYS_OUT}")
+    tables = [tabulate(plan.protocol, found, plan.missing, plan.runs) for plan, found in zip(plans, results)]
+    entries = [entry for found in results for entry in found]
+    outputs.write_files(tables, entries, target, known_environment(target))
+    for table in tables:
+        print(f"{heading(table.protocol)}\n\n{markdown(table)}\n")
+    say(f"Reports: {', '.join(str(target / name) for name in outputs.FILES)}")
+    if page is not None:
+        outputs.fill(page, tables)
+        say(f"Filled in {page}")

@@ -1,0 +1,113 @@
+"""A table as Markdown, to be read in a terminal as well: ours, ours beside the paper's, CPU time; then footnotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from experiments.markdown import pipe_table
+from experiments.paper.cells import (
+    OVERVIEW_HEAD,
+    Writer,
+    average_name,
+    case_name,
+    heading,
+    iterations,
+    overview,
+    progress,
+    seconds,
+    summary,
+)
+from experiments.paper.figures import Comparison, PaperTable, Row
+from experiments.paper.notes import footnotes, stand_in_legend
+
+__all__ = ["document", "markdown"]
+
+# Methods side by side before another table is begun below; cells of the comparison are wider.
+MOST_OURS, MOST_COMPARED, MOST_TIMED = 6, 4, 8
+
+Item = TypeVar("Item")
+
+
+def document(tables: Sequence[PaperTable], about: str) -> str:
+    """All tables under headings, after an overview; ``about`` says where they were made."""
+    parts = [
+        "# Tables of the paper, reproduced",
+        about,
+        pipe_table(OVERVIEW_HEAD, overview(tables)),
+        stand_in_legend(tables),
+    ]
+    for table in tables:
+        parts += [f"## {heading(table.protocol)}", markdown(table)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def markdown(table: PaperTable) -> str:
+    """One table, without its heading."""
+    rows = [row for row in table.rows if row.shown]
+    parts = [table.protocol.notes.strip(), progress(table)]
+    if rows:
+        parts += [*_ours(table, rows), *_compared(table, rows), *_times(table, rows)]
+    parts.append("\n".join(f"- {note}" for note in footnotes(table)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _ours(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:
+    write = Writer(table.protocol)
+    for methods in _blocks(table.methods, MOST_OURS):
+        lines = [[case_name(row), *(write.ours(row.cells[m]) for m in methods)] for row in rows]
+        lines += [[name, *(figures.get(m, "") for m in methods)] for name, figures in summary(table)]
+        yield pipe_table(["ours", *methods], lines)
+
+
+def _compared(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:
+    """Paper / ours / difference; of methods that are not run the paper's figure alone."""
+    write = Writer(table.protocol)
+    both = [m for m in table.methods if any(row.cells[m].paper is not None for row in rows)]
+    for methods in _blocks([*both, *table.only_paper], MOST_COMPARED):
+        lines = [[case_name(row), *(_beside(write, row, m) for m in methods)] for row in rows]
+        for comparison in table.comparisons:
+            lines += _averages(comparison, methods, write)
+        yield pipe_table(["paper / ours / difference", *(m if m in both else f"{m} (paper)" for m in methods)], lines)
+
+
+def _beside(write: Writer, row: Row, method: str) -> str:
+    cell, paper = row.cells.get(method), write.paper(row.case.paper.get(method))
+    if cell is None or cell.mean is None:
+        return paper
+    ours = f"{paper} / {write.number(cell.mean)}"
+    return ours if cell.difference is None else f"{ours} / {write.difference(cell.difference)}"
+
+
+def _averages(comparison: Comparison, methods: Sequence[str], write: Writer) -> Iterator[list[str]]:
+    """The paper's averages and average ranks beside ours, on the same cases."""
+    paper, ours = comparison.paper_means, comparison.means
+    yield [
+        average_name(comparison),
+        *(
+            f"{write.number(paper[m])} / {write.number(ours[m])} / {write.difference(ours[m] - paper[m])}"
+            if m in paper
+            else ""
+            for m in methods
+        ),
+    ]
+    if comparison.paper_ranking is not None:
+        paper, ours = comparison.paper_ranking.ranks, comparison.ranking.ranks
+        yield ["average rank", *(f"{paper[m]:.2f} / {ours[m]:.2f}" if m in paper else "" for m in methods)]
+
+
+def _times(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:
+    counted = [m for m in table.methods if any(row.cells[m].n_iter for row in rows)]
+    columns = [(m, seconds) for m in table.methods] + [(m, iterations) for m in counted]
+    for block in _blocks(columns, MOST_TIMED):
+        lines = [[case_name(row), *(write(row.cells[m]) for m, write in block)] for row in rows]
+        yield pipe_table(
+            ["CPU seconds, median", *(m if f is seconds else f"{m}: label vectors" for m, f in block)], lines
+        )
+
+
+def _blocks(items: Sequence[Item], most: int) -> Iterator[Sequence[Item]]:
+    """As few blocks as possible, of nearly the same length."""
+    count = -(-len(items) // most)
+    for k in range(count):
+        yield items[k * len(items) // count : (k + 1) * len(items) // count]

@@ -1,0 +1,170 @@
+"""Section 5.1: semi-supervised classification, with the parameters chosen by cross-validation or fixed.
+
+The paper's choice, "all parameters are determined by the five-fold cross-validated accuracy", is made in two steps, the
+same for all methods: the kernel by that of the supervised SVM, then what a method does with unlabeled rows, for that
+kernel. Of kernels with equal accuracy the one with the smaller loss on the held-out rows is taken.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import Bunch
+
+from experiments.internals import Matrix
+from experiments.paper.outcome import Outcome
+from experiments.splits import Split, SplitPlan, make_split
+from experiments.widths import gamma_of_width
+from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm.baselines import CCCPSVM, S4VM, TSVM, AnnealedS3VM, GradientS3VM, LaplacianSVM
+from wellsvm.model_selection import SemiSupervisedSplit
+
+__all__ = ["METHODS", "Choices", "run"]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Parameters, fixed or to choose from; the README of the protocols says what each means."""
+
+    kernels: tuple[float | str, ...] = ("linear",)
+    loss: str = "auto"
+    Cs_unlabeled: tuple[float, ...] = ()
+    neighbors: tuple[int, ...] = (6,)
+    folds: int = 5
+    C: float = 1.0
+    C_unlabeled: float = 0.1
+    balance: Any = "labels"
+
+
+class Chosen(NamedTuple):
+    """A fitted model, and the parameters that were chosen for it."""
+
+    model: ClassifierMixin
+    parameters: dict[str, Any]
+
+
+def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure: str) -> Outcome:
+    """One method on one split: accuracy, or error in per cent, on the rows that no method has seen the labels of."""
+    of_split = {field.name for field in fields(SplitPlan)}
+    plan = SplitPlan(**{name: value for name, value in settings.items() if name in of_split})
+    choices = Choices(**{name: value for name, value in settings.items() if name not in of_split})
+    split = make_split(data, plan, repeat)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few labels, few folds: known, and the same for all methods
+        began = process_time()
+        chosen = METHODS[method](split, choices, repeat)
+        seconds = process_time() - began
+        accuracy = float(chosen.model.score(split.X_test, split.y_test))
+    n_iter = getattr(chosen.model, "n_iter_", None) if method == "WellSVM" else None
+    value = 100 * (1 - accuracy) if figure == "error" else accuracy
+    return Outcome(value, seconds, n_iter, chosen.parameters)
+
+
+# ---------------------------------------------------------------------------------------------------- kernels
+
+
+def choose_kernel(split: Split, choices: Choices, seed: int) -> dict[str, Any]:
+    """Parameters of the kernel: the only one, or by cross-validation of the supervised SVM."""
+    kernels = [_kernel(split.X, name) for name in choices.kernels]
+    if len(kernels) == 1:
+        return kernels[0]
+    X, y = split.labeled
+    n_folds = max(2, min(choices.folds, int(np.unique(y, return_counts=True)[1].min())))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+    def merit(kernel: dict[str, Any]) -> tuple[float, float]:
+        values = cross_val_predict(_svc(choices.C, kernel, y), X, y, cv=folds, method="decision_function")
+        if values.ndim > 1:
+            return float(np.mean(np.unique(y)[values.argmax(axis=1)] == y)), 0.0
+        right = np.where(y == y.max(), values, -values)
+        return float(np.mean(right > 0)), -float(np.mean(np.maximum(0.0, 1.0 - right) ** 2))
+
+    return max(kernels, key=merit)
+
+
+def _svc(C: float, kernel: dict[str, Any], y: np.ndarray) -> Any:
+    """The supervised SVM; more than two classes one against the rest, as in the other methods."""
+    svm = SVC(C=C, **kernel)
+    return svm if np.unique(y).size == 2 else OneVsRestClassifier(svm)
+
+
+def _kernel(X: Matrix, name: float | str) -> dict[str, Any]:
+    """The linear kernel, or the Gaussian of a width."""
+    return {"kernel": name} if isinstance(name, str) else {"kernel": "rbf", "gamma": gamma_of_width(X, name)}
+
+
+# ---------------------------------------------------------------------------------------------------- methods
+
+Method = Callable[[Split, Choices, int], Chosen]
+
+
+def supervised(split: Split, choices: Choices, seed: int) -> Chosen:
+    """The standard SVM, which sees the labeled rows alone."""
+    kernel = choose_kernel(split, choices, seed)
+    if kernel == {"kernel": "linear"} and sparse.issparse(split.X):
+        model = LinearSVC(C=choices.C, loss="hinge", max_iter=20_000, random_state=seed)
+    else:
+        model = _svc(choices.C, kernel, split.labeled[1])
+    return Chosen(model.fit(*split.labeled), kernel)
+
+
+def wellsvm(split: Split, choices: Choices, seed: int) -> Chosen:
+    """SemiSupervisedSVCCV, or SemiSupervisedSVC where there is nothing to choose."""
+    kernel = choose_kernel(split, choices, seed)
+    common = {"C": choices.C, "loss": choices.loss, "balance": choices.balance, "random_state": seed, **kernel}
+    if not choices.Cs_unlabeled:
+        model = SemiSupervisedSVC(C_unlabeled=choices.C_unlabeled, **common)
+        return Chosen(model.fit(split.X, split.y), kernel)
+    model = SemiSupervisedSVCCV(Cs_unlabeled=choices.Cs_unlabeled, cv=choices.folds, **common)
+    model.fit(split.X, split.y)
+    return Chosen(model, {**kernel, "C_unlabeled": model.C_unlabeled_})
+
+
+def rival(cls: type) -> Method:
+    """A rival that has prices C and C_unlabeled as we do."""
+
+    def fit(split: Split, choices: Choices, seed: int) -> Chosen:
+        kernel = choose_kernel(split, choices, seed)
+        model = cls(C=choices.C, C_unlabeled=choices.C_unlabeled, balance=choices.balance, random_state=seed, **kernel)
+        return _searched(model, split, choices, kernel, {"C_unlabeled": choices.Cs_unlabeled})
+
+    return fit
+
+
+def laplacian(split: Split, choices: Choices, seed: int) -> Chosen:
+    """LapSVM: ``gamma_A = 1 / (2 C)``; gamma_I from the values of the others' C_unlabeled."""
+    kernel = choose_kernel(split, choices, seed)
+    model = LaplacianSVM(gamma_A=1 / (2 * choices.C), gamma_I=choices.C_unlabeled, random_state=seed, **kernel)
+    return _searched(model, split, choices, kernel, {"gamma_I": choices.Cs_unlabeled, "n_neighbors": choices.neighbors})
+
+
+def _searched(model: Any, split: Split, choices: Choices, kernel: dict[str, Any], grid: dict[str, Any]) -> Chosen:
+    """The model fitted; with parameters of the best cross-validated accuracy if there are any to choose from."""
+    if not choices.Cs_unlabeled:
+        return Chosen(model.fit(split.X, split.y), kernel)
+    values = {name: list(values) for name, values in grid.items()}
+    search = GridSearchCV(model, values, cv=SemiSupervisedSplit(choices.folds))
+    search.fit(split.X, split.y)
+    return Chosen(search.best_estimator_, {**kernel, **search.best_params_})
+
+
+METHODS: dict[str, Method] = {
+    "SVM": supervised,
+    "TSVM": rival(TSVM),
+    "LapSVM": laplacian,
+    "USVM": rival(CCCPSVM),
+    "∇S3VM": rival(GradientS3VM),
+    "∇DA": rival(AnnealedS3VM),
+    "S4VM": rival(S4VM),
+    "WellSVM": wellsvm,
+}

@@ -1,0 +1,132 @@
+"""The protocol of a table of the paper, read from a small file: what is compared, on what, how often, their figures.
+
+The files lie beside this one in ``protocols``; README.md there says what each key means.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from experiments.data_folder import STAND_INS
+
+__all__ = ["Case", "Protocol", "load_protocol", "tables"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of a table: a data set, in a setting.
+
+    Attributes
+    ----------
+    name : str
+        As the paper calls it.
+    data : str
+        As `experiments.data_sets.load_set` calls it.
+    paper : dict
+        The paper's figure of each method; a method without one was not run there.
+    settings : dict
+        What differs from the settings of the table.
+    skip : dict
+        Why a method is not run on this case.
+    repeats : dict
+        Methods that are run less often than the table says.
+    note : str or None
+        Why the data are not the paper's, where `STAND_INS` does not say it.
+    """
+
+    name: str
+    data: str
+    paper: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    skip: dict[str, str] = field(default_factory=dict)
+    repeats: dict[str, int] = field(default_factory=dict)
+    note: str | None = None
+
+    @property
+    def stand_in(self) -> str | None:
+        """Why this is not, or not surely, the paper's data; None where it is."""
+        return self.note or STAND_INS.get(self.data)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A table of the paper.
+
+    Attributes
+    ----------
+    table : str
+        Its number, or "figure-...".
+    title, notes : str
+        What it shows; what we had to choose because the paper does not say it.
+    experiment : str
+        Which module of `experiments.paper` runs it, see `experiments.paper.plan.EXPERIMENTS`.
+    figure : str
+        What is compared: "accuracy", "error" (in per cent) or "success rate".
+    methods : tuple of str
+        In the order of the columns.
+    reference : str or None
+        The method the others are tested against.
+    repeats : int
+        Runs of every case and method.
+    settings : dict
+        Of the experiment.
+    cases : tuple of Case
+        The rows.
+    """
+
+    table: str
+    title: str
+    experiment: str
+    figure: str
+    methods: tuple[str, ...]
+    repeats: int
+    cases: tuple[Case, ...]
+    reference: str | None = None
+    notes: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger figure is a better one."""
+        return self.figure != "error"
+
+
+@cache
+def tables() -> tuple[str, ...]:
+    """Names of all protocols, in the paper's order."""
+    names = (path.name.removesuffix(".toml") for path in files(__package__).joinpath("protocols").iterdir())
+    found = [name.removeprefix("table-") for name in names if not name.endswith(".md")]
+    return tuple(sorted(found, key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name)))
+
+
+def load_protocol(table: str, fast: bool = False) -> Protocol:
+    """Read a protocol; ``fast`` is the small one that its file describes under the same keys in [fast]."""
+    if table not in tables():
+        raise ValueError(f"table={table!r} is not one of {', '.join(tables())}")
+    name = f"table-{table}.toml" if table.isdigit() else f"{table}.toml"
+    content = tomllib.loads(files(__package__).joinpath("protocols", name).read_text(encoding="utf-8"))
+    small = content.pop("fast", {})
+    cases = tuple(Case(**case) for case in content.pop("cases"))
+    protocol = Protocol(table=table, cases=cases, **{**content, "methods": tuple(content["methods"])})
+    return _made_fast(protocol, **small) if fast else protocol
+
+
+def _made_fast(
+    protocol: Protocol,
+    repeats: int = 2,
+    cases: list[str] | None = None,
+    methods: list[str] | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Protocol:
+    return replace(
+        protocol,
+        title=f"{protocol.title} (a small part of it: --fast)",
+        repeats=repeats,
+        methods=protocol.methods if methods is None else tuple(methods),
+        cases=tuple(case for case in protocol.cases if cases is None or case.name in cases),
+        settings=protocol.settings | (settings or {}),
+    )

@@ -1,0 +1,98 @@
+"""Section 5.3: clustering. Every setting of the paper's grid is tried, and the best accuracy of a method is its figure.
+
+That is the paper's protocol ("all the methods are reported with the best parameter setting"): the true labels choose
+the setting, so the figures compare methods but promise nothing for data without labels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import product
+from time import process_time
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.utils import Bunch
+
+from experiments.internals import Matrix
+from experiments.paper.outcome import Outcome
+from experiments.splits import scaling
+from experiments.widths import gamma_of_width
+from wellsvm import MaxMarginClustering
+from wellsvm.baselines import CPMMC, GMMC, IterativeSVR, KernelKMeans
+from wellsvm.metrics import clustering_accuracy
+
+__all__ = ["AXES", "grid", "run"]
+
+# What the settings of each method are made of, besides seeds: keys of the protocol.
+AXES: dict[str, tuple[str, ...]] = {
+    "KM": (),
+    "KM-r": (),
+    "KKM": ("kernels",),
+    "KKM-r": ("kernels",),
+    "NC": ("widths",),
+    "GMMC": ("kernels", "Cs"),
+    "IterSVR": ("kernels", "Cs", "balances"),
+    "IterSVR-r": ("kernels", "Cs", "balances"),
+    "CPMMC": ("kernels", "Cs", "balances"),
+    "WellSVM": ("kernels", "Cs", "balances"),
+    "WellSVM, balanced": ("kernels", "Cs", "balances"),
+}
+NAMES = {"kernels": "kernel", "widths": "kernel", "Cs": "C", "balances": "balance"}
+
+
+def grid(settings: dict[str, Any], method: str) -> list[dict[str, Any]]:
+    """All settings of a method; one empty setting for a method without parameters. "seeds" is how often each is run."""
+    axes = AXES[method]
+    seeds = {"seeds": settings["seeds"].get(method, 1)}
+    names = [NAMES[axis] for axis in axes]
+    return [dict(zip(names, values)) | seeds for values in product(*(settings[axis] for axis in axes))]
+
+
+def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure: str) -> Outcome:
+    """Cluster the rows in one setting; a seed for every repeat."""
+    X = np.asarray(data.X, dtype=np.float64)
+    X = scaling(X, settings.get("scale", "features"))(X)
+    setting = {key: value for key, value in settings["setting"].items() if key != "seeds"}
+    if "kernel" in setting and setting["kernel"] != "linear":
+        setting |= {"kernel": "rbf", "gamma": gamma_of_width(X, setting["kernel"])}
+    model = MODELS[method](setting, repeat)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = process_time()
+        labels = model.fit_predict(X)
+        seconds = process_time() - began
+    if method == "WellSVM":
+        labels = _by_sign(model, X)
+    n_iter = model.n_iter_ if isinstance(model, MaxMarginClustering) else None
+    return Outcome(clustering_accuracy(data.y, labels), seconds, n_iter, setting)
+
+
+def _by_sign(model: MaxMarginClustering, X: Matrix) -> np.ndarray:
+    """The paper's rule: f as it is, without the threshold that keeps new rows balanced."""
+    return np.asarray(model.decision_function(X) + model.threshold_[0] > 0).astype(int)
+
+
+def _normalized_cut(setting: dict[str, Any], seed: int) -> SpectralClustering:
+    return SpectralClustering(2, gamma=setting["gamma"], random_state=seed, assign_labels="kmeans")
+
+
+def _rival(cls: type, **fixed: Any) -> Callable[[dict[str, Any], int], Any]:
+    return lambda setting, seed: cls(random_state=seed, **setting, **fixed)
+
+
+MODELS: dict[str, Callable[[dict[str, Any], int], Any]] = {
+    "KM": lambda setting, seed: KMeans(2, n_init=1, random_state=seed),
+    "KM-r": _rival(KernelKMeans, kernel="linear", init="aligned", n_init=1),
+    "KKM": _rival(KernelKMeans, n_init=1),
+    "KKM-r": _rival(KernelKMeans, init="aligned", n_init=1),
+    "NC": _normalized_cut,
+    "GMMC": lambda setting, seed: GMMC(**setting),
+    "IterSVR": _rival(IterativeSVR),
+    "IterSVR-r": _rival(IterativeSVR, init="aligned"),
+    "CPMMC": _rival(CPMMC),
+    "WellSVM": _rival(MaxMarginClustering),
+    "WellSVM, balanced": _rival(MaxMarginClustering),
+}

@@ -1,1 +1,0 @@
-"""The tables of the paper, reproduced: ``wellsvm reproduce``. The protocols are data, in ``protocols``."""
