@@ -18,7 +18,10 @@ def _data_folder() -> Path | None:
 DATA_FOLDER = _data_folder()
 
 # Checks of scikit-learn that take more than about two seconds: their test has no place for a marker.
-SLOW_CHECKS = ("SemiSupervisedSVC()-check_fit_idempotent", "SemiSupervisedSVC()-check_fit_check_is_fitted")
+SLOW_CHECKS = tuple(
+    f"SemiSupervisedSVC()-{check}"
+    for check in ("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in")
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
