@@ -1,4 +1,4 @@
-"""Shared by all tests: where the real data are, and what to leave out without them."""
+"""Shared by all tests: where the real data are, what to leave out without them, and which checks are slow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,18 @@ def _data_folder() -> Path | None:
 
 DATA_FOLDER = _data_folder()
 
+# Checks of scikit-learn that take more than about two seconds: their test has no place for a marker.
+SLOW_CHECKS = tuple(
+    f"SemiSupervisedSVC()-{check}"
+    for check in ("check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in")
+)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what is marked `data` where there are none."""
+    """Mark slow checks; skip what is marked `data` where there are none."""
+    for item in items:
+        if any(check in item.nodeid for check in SLOW_CHECKS):
+            item.add_marker(pytest.mark.slow)
     if DATA_FOLDER is not None:
         return
     skip = pytest.mark.skip(reason="no real data: set WELLSVM_DATA to a folder of .npz sets")

@@ -79,7 +79,7 @@ def fitted(name, n):
     return SemiSupervisedSVC(random_state=0, warm_start=name == "warm").fit(rows, y)
 
 
-@pytest.mark.parametrize("name", ["plain", "warm", "cv", "bags", "clusters"])
+@pytest.mark.parametrize("name", ["plain", "warm", "cv", pytest.param("bags", marks=pytest.mark.slow), "clusters"])
 def test_a_pickle_holds_nothing_of_the_size_of_the_training_set(name):
     small, large = fitted(name, 200), fitted(name, 1000)
     arrays = [value for value in large.__getstate__().values() if isinstance(value, np.ndarray)]

@@ -312,7 +312,7 @@ def test_probabilities_by_calibration_on_labeled_rows():
     assert np.all(np.diff(probability[order, 1]) >= -1e-12)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_results_do_not_depend_on_the_backend_of_joblib(backend):
     how = {"cv": SemiSupervisedSplit(2, unlabeled=np.nan), "scoring": make_labeled_scorer()}
     expected = cross_val_score(ROWS["plain"], X, Y, **how)

@@ -99,6 +99,7 @@ def saved(model, tmp_path):
 # ------------------------------------------------------------------ round trips
 
 
+@pytest.mark.slow
 def test_every_estimator_predicts_the_same_bits_in_a_fresh_process(models, tmp_path):
     for name, (model, _) in models.items():
         wellsvm.save(model, tmp_path / f"{name}.skops")
@@ -359,6 +360,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(model, saved, monkeypa
     assert os.listdir(saved.parent) == [saved.name]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_hundred_kills_during_save_leave_the_file_whole(tmp_path):
     program = """

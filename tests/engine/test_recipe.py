@@ -94,6 +94,7 @@ def opening(problem, rng, n_guesses=3, lead=False):
     return guesses, task_of(problem, lambda task, options, rng: Opening(first, guesses, None, lead))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead", [False, True])
 @pytest.mark.parametrize("kind, loss", CASES)
 @pytest.mark.parametrize("seed", range(3))
@@ -113,6 +114,7 @@ def test_a_fit_is_never_worse_than_its_guesses_nor_better_than_the_best_labellin
     assert found.relaxation.solution.upper <= found.settled.upper * (1 + 1e-4) or not lead, "the lead was not used"
 
 
+@pytest.mark.slow
 def test_a_fit_keeps_the_best_of_what_its_searches_reach(monkeypatch):
     reached, original, n_choices = [], recipe.search, 0
 

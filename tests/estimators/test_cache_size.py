@@ -47,6 +47,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.6])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "callable"])
@@ -108,6 +109,7 @@ def test_clusters_within_a_budget(caches):
     np.testing.assert_array_equal(part.labels_, whole.labels_)
 
 
+@pytest.mark.slow
 def test_cross_validation_within_a_budget(caches):
     X, y = problem()
     params = {"kernel": "rbf", "gammas": [0.05, 0.5], "Cs_unlabeled": [0.1], "cv": 2, "random_state": 0}

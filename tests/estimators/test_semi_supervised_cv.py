@@ -116,6 +116,7 @@ def test_unlabeled_rows_are_used_only_where_they_help(scores, chosen):
     assert model.C_unlabeled_ == chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_final_model_is_the_fit_with_the_value_chosen(kernel, n_classes):
@@ -133,8 +134,8 @@ def test_the_final_model_is_the_fit_with_the_value_chosen(kernel, n_classes):
     model = fit(X, y, kernel=kernel, gamma=0.5, scoring=lambda *ignored: next(given))
     assert model.C_unlabeled_ == 0.1
     plain = SemiSupervisedSVC(C_unlabeled=0.1, **params).fit(X, y)
-    np.testing.assert_allclose(model.refined_objective_, plain.refined_objective_, rtol=2e-2)
-    assert np.mean(model.transduction_ == plain.transduction_) >= 0.9
+    np.testing.assert_allclose(model.refined_objective_, plain.refined_objective_, rtol=5e-3)
+    np.testing.assert_array_equal(model.transduction_, plain.transduction_)
     known = ~np.isnan(y)
     np.testing.assert_array_equal(model.transduction_[known], y[known])
     if kernel == "linear":

@@ -14,6 +14,7 @@ from wellsvm.model_selection import hide_labels
 SETS = ["text_pcmac", "text_basehock", "text_relathe"]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("n_labeled, least_mean_gain", [(50, 0.05), (200, 0.02)])
 def test_unlabeled_text_lifts_accuracy_on_rows_never_seen_and_harms_no_set(n_labeled, least_mean_gain, data_home):

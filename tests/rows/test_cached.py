@@ -28,6 +28,7 @@ def clouds(n=120):
     return np.random.default_rng(0).standard_normal((n, 4)) + 1.2 * truth[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n_kept", [2, 5, 14])
 @pytest.mark.parametrize("kind", ["examples", "bags", "bags-of-two"])
@@ -43,6 +44,7 @@ def test_a_state_keeps_what_the_dense_formulas_say(kind, n_kept, loss):
     check_rows(cached(X, n_kept, 1.0), label_set, losses, X @ X.T + 1.0, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 400, Options.batch])
 @pytest.mark.parametrize("n_kept", [1, 7, 60])
 def test_an_svm_is_that_of_the_whole_matrix_and_the_budget_is_respected(n_kept, batch):

@@ -94,7 +94,7 @@ def test_a_kernel_matrix_larger_than_memory_is_refused_before_it_is_made(monkeyp
     def never(*args, **kwargs):
         raise AssertionError("the kernel was computed")
 
-    monkeypatch.setattr(kernels, "_available_memory", lambda: 4 * 320**2)
+    monkeypatch.setattr(kernels, "available_memory", lambda: 4 * 320**2)
     fits, large = np.zeros((320, 2)), np.zeros((321, 2))
     with monkeypatch.context() as patch:
         patch.setattr(kernels, "euclidean_distances", never)
@@ -108,7 +108,7 @@ def test_a_kernel_matrix_larger_than_memory_is_refused_before_it_is_made(monkeyp
 
 
 def test_a_platform_that_does_not_tell_its_memory_is_trusted(monkeypatch):
-    monkeypatch.setattr(kernels, "_available_memory", lambda: None)
+    monkeypatch.setattr(kernels, "available_memory", lambda: None)
     assert Kernel("rbf").gram(np.zeros((5, 2))).shape == (5, 5)
 
 
@@ -148,10 +148,10 @@ def test_kernels_that_differ_in_gamma_share_what_it_does_not_enter(monkeypatch, 
 
 def test_pairs_are_not_kept_where_a_matrix_beside_them_would_not_fit(monkeypatch):
     X = np.zeros((50, 2))
-    monkeypatch.setattr(kernels, "_available_memory", lambda: 2 * 4 * 50**2 - 1)
+    monkeypatch.setattr(kernels, "available_memory", lambda: 2 * 4 * 50**2 - 1)
     assert Kernel("rbf").pairs(X) is None
     assert Kernel("rbf").gram(X).shape == (50, 50)
-    monkeypatch.setattr(kernels, "_available_memory", lambda: 2 * 4 * 50**2)
+    monkeypatch.setattr(kernels, "available_memory", lambda: 2 * 4 * 50**2)
     assert Kernel("rbf").pairs(X).shape == (50, 50)
     assert Kernel(rbf_kernel).pairs(X) is None
 
