@@ -2,8 +2,8 @@
 
 In every fold some labeled rows lose their label and join the unlabeled ones. They are then judged by the supervised
 SVM of the other labels, and by the labelling that the search reaches from it. What counts is the ramp loss of a row,
-``min(2, max(0, 1 - m))`` at its margin m: a row that is wrong costs at most 2, however far it is off. Every class weighs
-the same. Unlabeled rows are used if they lower the mean loss by more than the standard error of that difference.
+``min(2, max(0, 1 - m))`` at its margin m: a row that is wrong costs at most 2, however far it is off. Every class
+weighs the same. Unlabeled rows are used if they lower the mean loss by more than two standard errors of the difference.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.recipe import Guess, Task, search
-from wellsvm.engine.supervised import fold_of
+from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -25,15 +25,11 @@ __all__ = ["Verdict", "judge_unlabeled"]
 
 
 class Verdict(NamedTuple):
-    """Mean ramp loss of labeled rows that unlabeled rows save, and its standard error."""
+    """Mean ramp loss of labeled rows that unlabeled rows save, its standard error, and whether they are to be used."""
 
     gain: float
     error: float
-
-    @property
-    def helps(self) -> bool:
-        """Whether unlabeled rows are to be used."""
-        return self.gain > self.error
+    helps: bool
 
 
 def judge_unlabeled(
@@ -59,14 +55,10 @@ def judge_unlabeled(
         Constants.
     """
     rng = np.random.default_rng(seed)
-    unlabeled, labeled = np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)
-    if unlabeled.size > options.judged_rows:
-        some = np.sort(rng.choice(unlabeled, options.judged_rows, replace=False))
-        C = np.where(codes < 0, C * (unlabeled.size / some.size), C)
-        chosen = np.sort(np.concatenate([labeled, some]))
-        rows, codes, C = rows.part(chosen), codes[chosen], C[chosen]
-        labeled = np.flatnonzero(codes >= 0)
+    rows, codes, C = some_unlabeled(rows, codes, C, options.judged_rows, rng)
+    labeled = np.flatnonzero(codes >= 0)
     fold = fold_of(codes[labeled], options.judge_folds, rng)
+    fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1  # the only label of a class is never held out
     price = float(C[codes < 0].mean())
     losses = np.zeros((2, labeled.size))  # without and with unlabeled rows
     for f in range(int(fold.max()) + 1):
@@ -75,7 +67,8 @@ def judge_unlabeled(
         known[held_out], prices[held_out] = -1, price
         values = _values(rows, known, shares, loss, prices, rng, options)
         losses[:, fold == f] = [_ramp(v[held_out], codes[held_out]) for v in values]
-    return _compare(losses[0] - losses[1], codes[labeled])
+    judged = fold >= 0
+    return _compare((losses[0] - losses[1])[judged], codes[labeled][judged], options)
 
 
 def _values(
@@ -115,12 +108,12 @@ def _ramp(values: FloatArray, codes: IntArray) -> FloatArray:
     return np.clip(1.0 - margins, 0.0, 2.0)
 
 
-def _compare(gains: FloatArray, codes: IntArray) -> Verdict:
-    """Mean of the gains, every class with the same weight, and its standard error."""
+def _compare(gains: FloatArray, codes: IntArray, options: Options) -> Verdict:
+    """Mean of the gains, every class with the same weight, its standard error, and the decision."""
+    if gains.size == 0:
+        return Verdict(0.0, 0.0, True)  # nothing speaks against them
     counts = np.bincount(codes)
-    present = np.flatnonzero(counts)
-    weights = 1.0 / (present.size * counts[codes])
-    mean = float(weights @ gains)
-    spread = gains - np.bincount(codes, gains)[codes] / counts[codes]
-    correction = counts[codes] / np.maximum(counts[codes] - 1, 1)
-    return Verdict(mean, float(np.sqrt(np.sum(weights**2 * correction * spread**2))))
+    weights = 1.0 / (np.count_nonzero(counts) * counts[codes])
+    gain = float(weights @ gains)
+    error = float(np.sqrt(np.sum((weights * (gains - gain)) ** 2)))
+    return Verdict(gain, error, gain >= options.judge_errors * error)

@@ -13,7 +13,7 @@ No single estimator is safe, and labels are drawn in two ways that nobody report
    since their errors are of different kinds: EM for the prior, held by a few votes for equal shares, and the counts of
    plain prediction. They are trusted as far as scores tell shares, by the labeled rows' word (the correlation: root of
    one minus the squared standard error over the variance of all shares alike likely); the rest goes to the mean
-   posterior at equal shares.
+   posterior at equal shares. Of two classes the share then moves towards what growing finds (see growing.py).
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.engine.supervised import Supervised
+from wellsvm.engine.growing import grown_share
+from wellsvm.engine.supervised import supervised_values
 from wellsvm.options import Options
+from wellsvm.rows.base import Rows
 
 __all__ = ["Shares", "combined_scores", "estimate_shares", "mean_scores", "shares_of_unlabeled"]
 
@@ -38,11 +40,25 @@ class Shares(NamedTuple):
     errors: FloatArray
 
 
-def shares_of_unlabeled(supervised: Supervised, codes: IntArray, n_classes: int, options: Options) -> Shares:
-    """Estimate the shares from what labeled rows alone say of all rows."""
-    means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, codes)
-    labeled, unlabeled = combined_scores((supervised.out_of_fold, supervised.unlabeled), means, codes)
-    return estimate_shares(labeled, unlabeled, codes, options)
+def shares_of_unlabeled(
+    rows: Rows, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
+) -> Shares:
+    """Estimate the shares; parameters are those of `supervised_values`, and the ``loss`` that growing is to use."""
+    supervised = supervised_values(rows, codes, n_classes, C, seed, options)
+    known = codes[codes >= 0]
+    means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, known)
+    labeled, unlabeled = combined_scores((supervised.out_of_fold, supervised.unlabeled), means, known)
+    shares, errors = estimate_shares(labeled, unlabeled, known, options)
+    if n_classes == 2 and _collected(np.bincount(known)):
+        step = (grown_share(rows, codes, loss, C, seed, options) - shares[1]) / 2
+        shares[1] = np.clip(shares[1] + np.clip(step, -options.most_grown, options.most_grown), 0.0, 1.0)
+        shares[0] = 1 - shares[1]
+    return Shares(shares, errors)
+
+
+def _collected(counts: IntArray) -> bool:
+    """Whether labels look as if they had been collected class by class."""
+    return bool(np.all(counts == counts[0]))
 
 
 def mean_scores(
@@ -113,7 +129,10 @@ def combined_scores(
 
 
 def estimate_shares(
-    labeled: FloatArray, unlabeled: FloatArray, codes: IntArray, options: Options = Options()
+    labeled: FloatArray,
+    unlabeled: FloatArray,
+    codes: IntArray,
+    options: Options = Options(),
 ) -> Shares:
     """Estimate the share of each class among the unlabeled rows.
 
@@ -137,7 +156,7 @@ def estimate_shares(
     slope, offsets = _calibrate(labeled, codes, counts, options)
     known, ratios = slope * labeled + offsets, slope * unlabeled + offsets
     likelihood = np.exp(ratios - ratios.max(axis=1, keepdims=True))
-    if np.all(counts == counts[0]):
+    if _collected(counts):
         shares, prior_variance = _when_collected(known, likelihood, unlabeled.argmax(axis=1), codes, options)
     else:
         drawn = (counts + options.drawn_votes) / np.sum(counts + options.drawn_votes)
@@ -146,7 +165,11 @@ def estimate_shares(
 
 
 def _when_collected(
-    known: FloatArray, likelihood: FloatArray, predicted: IntArray, codes: IntArray, options: Options
+    known: FloatArray,
+    likelihood: FloatArray,
+    predicted: IntArray,
+    codes: IntArray,
+    options: Options,
 ) -> tuple[FloatArray, FloatArray]:
     """Return shares and their variance before any row is seen, for labels that say nothing about them."""
     n_classes = known.shape[1]

@@ -17,7 +17,7 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Solution, fit_svm
 
-__all__ = ["Supervised", "fold_of", "supervised_values"]
+__all__ = ["Supervised", "fold_of", "some_unlabeled", "supervised_values"]
 
 
 class Supervised(NamedTuple):
@@ -42,9 +42,9 @@ class Supervised(NamedTuple):
 
 
 def supervised_values(
-    rows: Rows, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
+    rows: Rows, codes: IntArray, n_classes: int, C: FloatArray, seed: int, options: Options
 ) -> Supervised:
-    """Train the SVMs on the labeled rows.
+    """Train the SVMs on the labeled rows, with the hinge loss: its values tell shares better than the squared one's.
 
     Parameters
     ----------
@@ -54,25 +54,28 @@ def supervised_values(
         Class of every row, -1 where it is unlabeled.
     n_classes : int
         Number of classes.
-    loss : str
-        Loss of the SVMs.
     C : array of shape (n_rows,)
-        Prices; only those of labeled rows count.
+        Prices; only the proportions of those of labeled rows count, their mean becomes 1.
     seed : int
         Seed of folds and orders.
     options : Options
         Constants.
     """
     labeled = np.flatnonzero(codes >= 0)
-    near, rng, codes, C = rows.part(labeled), np.random.default_rng(seed), codes[labeled], C[labeled]
+    near, rng, codes, C = (
+        rows.part(labeled),
+        np.random.default_rng(seed),
+        codes[labeled],
+        C[labeled] / C[labeled].mean(),
+    )
     fold, counts = fold_of(codes, options.folds, rng), np.bincount(codes, minlength=n_classes)
     columns = [1] if n_classes == 2 else range(n_classes)
     out_of_fold, points = np.zeros((labeled.size, len(columns))), []
     for column, k in enumerate(columns):
-        points.append(_balanced_svm(near, codes == k, loss, C, rng, options).coefficients())
+        points.append(_balanced_svm(near, codes == k, C, rng, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f
-            svm = _balanced_svm(near, codes == k, loss, np.where(held_out, 0.0, C), rng, options)
+            svm = _balanced_svm(near, codes == k, np.where(held_out, 0.0, C), rng, options)
             known = held_out & (counts[codes] > 1)
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)
@@ -83,7 +86,7 @@ def supervised_values(
 
 
 def _balanced_svm(
-    rows: Rows, positive: BoolArray, loss: str, C: FloatArray, rng: np.random.Generator, options: Options
+    rows: Rows, positive: BoolArray, C: FloatArray, rng: np.random.Generator, options: Options
 ) -> Solution:
     """The SVM that tells ``positive`` rows from the others, both sides at the same price in all."""
     y = np.where(positive, 1, -1).astype(np.int8)
@@ -91,7 +94,7 @@ def _balanced_svm(
     factors = [sum(sides) / (2 * side) if side > 0 else 0.0 for side in sides]
     prices = C * np.where(positive, *factors)
     tol = options.rough * options.tol
-    return fit_svm(rows, BalancedLabels.known(y), Losses.of(loss, prices), y, tol=tol, rng=rng, options=options)
+    return fit_svm(rows, BalancedLabels.known(y), Losses.of("hinge", prices), y, tol=tol, rng=rng, options=options)
 
 
 def fold_of(codes: IntArray, most: int, rng: np.random.Generator) -> IntArray:
@@ -103,3 +106,15 @@ def fold_of(codes: IntArray, most: int, rng: np.random.Generator) -> IntArray:
         fold[members] = (begin + np.arange(members.size)) % n_folds
         begin += members.size
     return fold
+
+
+def some_unlabeled(
+    rows: Rows, codes: IntArray, C: FloatArray, most: int, rng: np.random.Generator
+) -> tuple[Rows, IntArray, FloatArray]:
+    """Rows, codes and prices of all labeled rows and ``most`` unlabeled ones, at the price of all of these."""
+    unlabeled = np.flatnonzero(codes < 0)
+    if unlabeled.size <= most:
+        return rows, codes, C
+    chosen = np.sort(np.append(np.flatnonzero(codes >= 0), rng.choice(unlabeled, most, replace=False)))
+    C = np.where(codes < 0, C * (unlabeled.size / most), C)
+    return rows.part(chosen), codes[chosen], C[chosen]

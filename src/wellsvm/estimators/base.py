@@ -116,10 +116,10 @@ def threads(value: Any) -> int | None:
 
 
 def loss_of(estimator: Any) -> str:
-    """The loss that an estimator asks for. "auto" is hinge for the linear kernel, else squared, as in the paper."""
-    loss = choice("loss", estimator.loss, ("auto", *LOSSES))
+    """The loss that an estimator asks for. "auto" and "paper" are hinge for the linear kernel, else squared hinge."""
+    loss = choice("loss", estimator.loss, ("auto", "paper", *LOSSES))
     linear = isinstance(estimator.kernel, str) and estimator.kernel == "linear"
-    return ("hinge" if linear else "squared_hinge") if loss == "auto" else loss
+    return ("hinge" if linear else "squared_hinge") if loss in ("auto", "paper") else loss
 
 
 def options_of(estimator: Any, **others: Any) -> Options:

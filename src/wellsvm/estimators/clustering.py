@@ -71,8 +71,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
-    loss : {"auto", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for the linear kernel and squared hinge otherwise, as in the paper.
+    loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
+        "auto", as "paper", is hinge for the linear kernel and squared hinge otherwise, as in the paper.
     fit_intercept : bool, default=False
         Whether to add a constant feature; it is regularised like the others. The threshold that makes the labels is
         chosen in either case.

@@ -43,8 +43,8 @@ class MultiInstanceSVC(BagClassifier):
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
-    loss : {"auto", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for the linear kernel and squared hinge otherwise, as in the paper.
+    loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
+        "auto", as "paper", is hinge for the linear kernel and squared hinge otherwise, as in the paper.
     fit_intercept : bool, default=True
         Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
     n_key_instances : int, default=1

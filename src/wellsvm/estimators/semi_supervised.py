@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
@@ -14,11 +15,8 @@ from sklearn.utils.validation import _check_sample_weight
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
-from wellsvm.engine.report import tell
-from wellsvm.engine.safety import Verdict, judge_unlabeled
-from wellsvm.engine.shares import Shares, shares_of_unlabeled
+from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
-from wellsvm.engine.supervised import supervised_values
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
     KernelModel,
@@ -34,6 +32,7 @@ from wellsvm.estimators.base import (
     threads,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -46,6 +45,15 @@ __all__ = ["SemiSupervisedBase", "SemiSupervisedSVC"]
 
 INITS = ("refined", "svm", "alignment")
 SEARCHES = ("annealed", "local")
+SEMI_SUPERVISED_AS_IN_PAPER = {
+    "C": 1.0,
+    "C_unlabeled": 0.1,
+    "loss": "paper",
+    "init": "svm",
+    "balance": "labels",
+    "search": "local",
+    "safe": False,
+}
 
 
 @dataclass(frozen=True)
@@ -159,38 +167,28 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             label_sets.append(BalancedLabels(y_known, *positive_bounds(balance, y_known[counted])))
         return label_sets
 
+    def _loss(self, X: Matrix) -> str:
+        """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
+        auto = isinstance(self.loss, str) and self.loss == "auto"
+        return "squared_hinge" if auto and not sparse.issparse(X) else loss_of(self)
+
     def _options(self) -> Options:
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
         return options_of(self, search_prices=prices)
 
     def _rows(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
-        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
+        scaling = Options.linear_bias if kernel.name == "linear" else Options.bias
+        if self.intercept_scaling is not None:
+            scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
         return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
 
-    def _shares(self, rows: Rows, partial: PartialLabels, C: FloatArray, seed: int, options: Options) -> Shares | None:
+    def _shares(
+        self, rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options
+    ) -> Shares | None:
         """The shares of the classes among the unlabeled rows, where they are to be estimated."""
         if not (isinstance(self.balance, str) and self.balance == "estimate") or partial.labeled.all():
             return None
-        n_classes, known = len(partial.classes), partial.codes[partial.labeled]
-        values = supervised_values(rows, partial.codes, n_classes, loss_of(self), C, seed, options)
-        shares = shares_of_unlabeled(values, known, n_classes, options)
-        if options.verbose:
-            told = zip(partial.classes.tolist(), *shares)
-            tell("shares of the classes: " + ", ".join(f"{c!r} {share:.3f} +- {se:.3f}" for c, share, se in told))
-        return shares
-
-    def _judge(
-        self, rows: Rows, partial: PartialLabels, shares: Shares | None, C: FloatArray, seed: int, options: Options
-    ) -> Verdict | None:
-        """Whether unlabeled rows help, where that is to be asked."""
-        if not flag("safe", self.safe) or shares is None or not np.any(C[~partial.labeled] > 0):
-            return None
-        roughly = replace(options, tol=options.judge_tol * options.tol)
-        verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss_of(self), C, seed, roughly)
-        if options.verbose:
-            word = "used" if verdict.helps else "not used"
-            tell(f"unlabeled rows are {word}: they save {verdict.gain:.3f} +- {verdict.error:.3f} of the ramp loss")
-        return verdict
+        return told_shares(rows, partial, loss, C, seed, options)
 
     @staticmethod
     def _titles(classes: np.ndarray) -> list[str]:
@@ -281,10 +279,11 @@ class SemiSupervisedSVC(SemiSupervisedBase):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of the loss of a labeled row.
-    C_unlabeled : float, default=0.1
-        Price of the loss of an unlabeled row. 0 gives the supervised SVM.
+    C : float, default=2.0
+        Penalty on the loss of a labeled row. With the squared hinge loss, ``C / 2`` times the squared slack, 2 is
+        LinearSVC's ``C=1``.
+    C_unlabeled : float, default=0.2
+        Penalty on the loss of an unlabeled row. 0 gives the supervised SVM.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
@@ -293,13 +292,15 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
-    loss : {"auto", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for the linear kernel and squared hinge otherwise, as in the paper.
+    loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
+        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
+        kernel, else squared hinge.
     fit_intercept : bool, default=True
         Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
-    balance : "labels", float, (low, high), dict or None, default="labels"
-        Share of positives among the unlabeled rows: that of the labeled rows, a given one, an interval, or free.
-        For more than two classes: "labels", None, or a dict from class to share or interval.
+    balance : "estimate", "labels", float, (low, high), dict or None, default="estimate"
+        Share of each class among the unlabeled rows: estimated from labeled and unlabeled rows together, that of the
+        labeled rows, a given one (of ``classes_[1]``), an interval, or free. For more than two classes: "estimate",
+        "labels", None, or a dict from class to share or interval. Set it if you know it.
     unlabeled : "auto", None, value or list of values, default="auto"
         What marks an unlabeled row in y, besides missing values; see
         :func:`wellsvm.partial_labels.normalize_partial_labels`.
@@ -340,6 +341,15 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
+    search : {"annealed", "local"}, default="annealed"
+        How one labelling is searched for: with the penalty on unlabeled rows rising step by step to ``C_unlabeled``, or
+        at that penalty only.
+    safe : bool, default=True
+        Whether to leave the unlabeled rows out where the labeled ones speak against them: by cross-validation, they
+        must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
+    intercept_scaling : float or None, default=None
+        Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
+        None is 3 for the linear kernel, else 1.
 
     Attributes
     ----------
@@ -367,6 +377,11 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         Label vectors generated (most over the classes).
     status_ : str, or a list of them
         Why the cutting plane ended.
+    balance_, balance_se_ : arrays of shape (n_classes,)
+        Share of each class among the unlabeled rows as estimated or given (as found, where it was left open), and its
+        standard error: 0 for a share that was given.
+    used_unlabeled_ : bool
+        Whether unlabeled rows took part; False gives the supervised SVM.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -394,8 +409,8 @@ class SemiSupervisedSVC(SemiSupervisedBase):
 
     def __init__(
         self,
-        C=1.0,
-        C_unlabeled=0.1,
+        C=2.0,
+        C_unlabeled=0.2,
         kernel="linear",
         gamma="mean",
         degree=3,
@@ -421,7 +436,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         weight_update="level",
         search="annealed",
         safe=True,
-        intercept_scaling=3.0,
+        intercept_scaling=None,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -455,7 +470,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
         """An estimator whose parameters are the paper's choices, all but those given here; see docs/as_in_paper.md."""
-        return cls(**{**AS_IN_PAPER | {"init": "svm", "balance": "labels"}, **params})
+        return cls(**{**AS_IN_PAPER | SEMI_SUPERVISED_AS_IN_PAPER, **params})
 
     def fit(self, X, y, sample_weight=None):
         """Learn from labeled and unlabeled rows.
@@ -480,18 +495,19 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     def _fit(self, X, y, sample_weight):
         options, n_jobs = self._options(), threads(self.n_jobs)
         X, partial = self._validate(X, y)
+        loss = self._loss(X)
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        shares = self._shares(rows, partial, C, seed, options)
+        shares = self._shares(rows, partial, loss, C, seed, options)
         label_sets = self._label_sets(partial, shares and shares.shares)
         inits = self._inits(partial, label_sets)
-        verdict = self._judge(rows, partial, shares, C, seed, options)
-        if verdict is not None and not verdict.helps:
+        asked = flag("safe", self.safe) and shares is not None and bool(np.any(C[~partial.labeled] > 0))
+        if asked and not told_verdict(rows, partial, shares, loss, C, seed, options).helps:
             C[~partial.labeled] = 0.0
-        losses, free = Losses.of(loss_of(self), C), ~partial.labeled
+        losses, free = Losses.of(loss, C), ~partial.labeled
         warm = getattr(self, "_fits", None) if self.warm_start else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
         tasks = [

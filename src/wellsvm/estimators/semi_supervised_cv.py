@@ -18,7 +18,6 @@ from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import (
     Silent,
     all_or_nothing,
-    loss_of,
     make_kernel,
     number,
     threads,
@@ -50,8 +49,8 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of the loss of a labeled row.
+    C : float, default=2.0
+        Penalty on the loss of a labeled row.
     Cs_unlabeled : sequence of float or None, default=None
         Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
     gammas : sequence of float or None, default=None
@@ -91,7 +90,7 @@ stopping, weight_update, search, intercept_scaling
 
     def __init__(
         self,
-        C=1.0,
+        C=2.0,
         Cs_unlabeled=None,
         gammas=None,
         cv=5,
@@ -119,7 +118,7 @@ stopping, weight_update, search, intercept_scaling
         stopping="relative",
         weight_update="level",
         search="local",
-        intercept_scaling=3.0,
+        intercept_scaling=None,
     ):
         self.C = C
         self.Cs_unlabeled = Cs_unlabeled
@@ -176,6 +175,7 @@ stopping, weight_update, search, intercept_scaling
         scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
+        loss = self._loss(X)
         kernels, n_problems = self._kernels(X), len(self._titles(partial.classes))
         self._inits(partial, self._label_sets(partial))
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -199,7 +199,7 @@ stopping, weight_update, search, intercept_scaling
             held_out[train] = False
             prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
             y_test = partial.classes[partial.codes[test]]
-            path = self._path(rows, partial, shares, prices, [roughly] * len(prices), seed, held_out=held_out)
+            path = self._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
             with progress.part(number, "fold"):
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
@@ -209,7 +209,7 @@ stopping, weight_update, search, intercept_scaling
         for k, kernel in enumerate(kernels):
             rows = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
-            shares = self._shares(rows, partial, C, seed, roughly)
+            shares = self._shares(rows, partial, loss, C, seed, roughly)
             numbers = range(k * len(folds), (k + 1) * len(folds))
             scores.append(np.transpose(run([bind(fold_scores, rows, shares, i) for i in numbers], n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
@@ -221,11 +221,11 @@ stopping, weight_update, search, intercept_scaling
             rows = self._rows(X, kernels[best_kernel], largest, pairs=pairs)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(n_jobs)
-        shares = self._shares(rows, partial, C, seed, options)
+        shares = self._shares(rows, partial, loss, C, seed, options)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
         accuracies, n_fits = [roughly] * best_C + [options], len(prices) * n_problems
         with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
-            *_, fits = self._path(rows, partial, shares, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
+            *_, fits = self._path(rows, partial, shares, loss, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
         self._store(X, kernels[best_kernel], rows, partial, fits, options)
         self._store_shares(partial, shares, self._label_sets(partial, shares and shares.shares))
         self.used_unlabeled_ = best_C > 0
@@ -237,6 +237,7 @@ stopping, weight_update, search, intercept_scaling
         rows: Rows,
         partial: PartialLabels,
         shares: Shares | None,
+        loss: str,
         prices: list[FloatArray],
         accuracies: list[Options],
         seed: int,
@@ -249,7 +250,7 @@ stopping, weight_update, search, intercept_scaling
         label_sets = self._label_sets(partial, shares and shares.shares, held_out)
         inits, titles = self._inits(partial, label_sets, check=held_out is None), self._titles(partial.classes)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(titles))]
-        loss, free, fits = loss_of(self), ~partial.labeled, [None] * len(titles)
+        free, fits = ~partial.labeled, [None] * len(titles)
         for i, (C, options) in enumerate(zip(prices, accuracies)):
             tasks = [
                 Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)

@@ -1,0 +1,39 @@
+"""What labeled rows say about the unlabeled ones before a fit: their class shares, and whether to use them at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wellsvm._typing import FloatArray
+from wellsvm.engine.report import tell
+from wellsvm.engine.safety import Verdict, judge_unlabeled
+from wellsvm.engine.shares import Shares, shares_of_unlabeled
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows import Rows
+
+__all__ = ["told_shares", "told_verdict"]
+
+
+def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options) -> Shares:
+    """Estimate the shares of the classes among the unlabeled rows; tell them if asked to be verbose."""
+    shares = shares_of_unlabeled(rows, partial.codes, len(partial.classes), loss, C, seed, options)
+    if options.verbose:
+        told = zip(partial.classes.tolist(), *shares)
+        tell("class shares, estimated: " + ", ".join(f"{c!r} {share:.3f} +- {se:.3f}" for c, share, se in told))
+    return shares
+
+
+def told_verdict(
+    rows: Rows, partial: PartialLabels, shares: Shares, loss: str, C: FloatArray, seed: int, options: Options
+) -> Verdict:
+    """Judge whether unlabeled rows help; tell it if asked to be verbose."""
+    roughly = replace(
+        options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds,
+        search_rounds=options.judge_rounds,
+    )  # fmt: skip
+    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly)
+    if options.verbose:
+        word = "used" if verdict.helps else "not used"
+        tell(f"unlabeled rows are {word}: they save {verdict.gain:.3f} +- {verdict.error:.3f} of the labels' ramp loss")
+    return verdict
