@@ -176,7 +176,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
         return options_of(self, search_prices=prices)
 
-    def _rows(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
+    def _rows_of(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
         scaling = Options.linear_bias if kernel.name == "linear" else Options.bias
         if self.intercept_scaling is not None:
             scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
@@ -499,7 +499,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
-        rows = self._rows(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
+        rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         shares = self._shares(rows, partial, loss, C, seed, options)
         label_sets = self._label_sets(partial, shares and shares.shares)

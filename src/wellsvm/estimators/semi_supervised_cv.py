@@ -208,7 +208,7 @@ stopping, weight_update, search, intercept_scaling
         C = self._prices(X, partial, sample_weight, 0.0)
         for k, kernel in enumerate(kernels):
             rows = None  # its matrix goes before the next one comes: no more than two at a time
-            rows = self._rows(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
+            rows = self._rows_of(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
             shares = self._shares(rows, partial, loss, C, seed, roughly)
             numbers = range(k * len(folds), (k + 1) * len(folds))
             scores.append(np.transpose(run([bind(fold_scores, rows, shares, i) for i in numbers], n_jobs)))
@@ -218,7 +218,7 @@ stopping, weight_update, search, intercept_scaling
         self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
         if best_kernel < len(kernels) - 1:
             rows = None
-            rows = self._rows(X, kernels[best_kernel], largest, pairs=pairs)
+            rows = self._rows_of(X, kernels[best_kernel], largest, pairs=pairs)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(n_jobs)
         shares = self._shares(rows, partial, loss, C, seed, options)
