@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial as bind
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -250,14 +250,15 @@ stopping, weight_update, search, intercept_scaling
         label_sets = self._label_sets(partial, shares and shares.shares, held_out)
         inits, titles = self._inits(partial, label_sets, check=held_out is None), self._titles(partial.classes)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(titles))]
-        free, fits = ~partial.labeled, [None] * len(titles)
+        free, before = ~partial.labeled, cast(list[Fit | None], [None] * len(titles))
         for i, (C, options) in enumerate(zip(prices, accuracies)):
             tasks = [
                 Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)
-                for labels, init, fit, title in zip(label_sets, inits, fits, titles)
+                for labels, init, fit, title in zip(label_sets, inits, before, titles)
             ]
             fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, first=i * len(titles))
             yield fits
+            before = [*fits]
 
     def _kernels(self, X: Matrix) -> list[Kernel]:
         """One kernel per width to try."""
