@@ -53,12 +53,17 @@ class Options:
 
     # ------------------------------------------------------------------ engine
 
+    decrease_per_tol: float = 10.0
+    """``min_decrease`` where it is not given, in tol: below it later label vectors brought less than the last digits of
+    tol allow to see (docs/choices.md)."""
     rough: float = 5.0
     """Masters on the way are solved to this many tol only: measured, a third of the time (docs/performance.md)."""
     rough_rounds: int = 50
     """Rounds of a master on the way: one that takes longer is nearly flat, and the next label vector helps more."""
     max_rounds: int = 1000
     """Rounds of the last master: ten times what the hardest master measured took; beyond it a warning is due."""
+    svm_rounds: int = 2000
+    """Rounds of an SVM with one label vector: beyond the most that ill-conditioned rows took; a warning is due then."""
     closed_form_rounds: int = 20_000
     """Rounds of every master under the closed form of mu, which shifts a few per cent of weight in each."""
     solved_slack: float = 1.001
@@ -96,6 +101,14 @@ class Options:
     """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
     slope_ridge: float = 0.1
     """Keeps the slope of the calibration finite where labels are separable; a tenth changes little, 4: +.007."""
+    trace: float = 1e-9
+    """No share is estimated below this: EM could not leave 0."""
+    no_spread: float = 1e-6
+    """Scores that spread less inside classes than this share of their size count as if they spread so much."""
+    offset_ridge: float = 1e-3
+    """Keeps the offsets of the calibration finite; a thousandth of a label."""
+    one_row_variance: float = 0.25
+    """The largest variance of a probability, added to what labels show: a few without an error are no proof of none."""
     share_rounds: int = 30
     """Rounds of EM for the shares: it contracts, because of the votes, and ends sooner."""
     share_change: float = 1e-4
@@ -187,6 +200,18 @@ class Options:
     """... and not above what the certificates forgive."""
     bisections: int = 30
     """Bisections of a line search: beyond 2^-30 the step is rounding."""
+    value_cost: float = 10.0
+    """Multiply-adds that the exponential of one kernel value costs, to keep native calls short."""
+    product_speed: float = 20.0
+    """How many times quicker than a loop a product of matrices is, for the same."""
+    rounding_dense: float = 1e-28
+    """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
+    rounding_sparse: float = 1e-12
+    """The same for sparse rows, whose scatter is a difference of large sums."""
+    symmetry: float = 1e-4
+    """Relative difference of K and its transpose above which a user's matrix is refused; float32 leaves 1e-6."""
+    symmetry_floor: float = 1e-6
+    """The same for entries near 0, relative to the largest."""
     batch: int = 4_000_000
     """Kernel values computed at once where the matrix is kept in part: enough for a product of matrices to pay."""
     diagonal_block: int = 64

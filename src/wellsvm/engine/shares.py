@@ -121,10 +121,12 @@ def combined_scores(
     labeled, unlabeled = np.zeros_like(means[0]), np.zeros_like(means[1])
     for pair in (svm, means):
         a, b = (np.hstack([-s, s]) if s.shape[1] == 1 else s - s.mean(axis=1, keepdims=True) for s in pair)
-        spread = np.sqrt(np.mean(known.T @ (a - (known.T @ a)[codes]) ** 2)) + 1e-6 * np.sqrt(np.mean(a**2)) + 1e-12
-        labeled += a / spread
-        unlabeled += b / spread
-    scale = np.sqrt(np.mean(labeled**2)) + 1e-12
+        spread = np.sqrt(np.mean(known.T @ (a - (known.T @ a)[codes]) ** 2)) + Options.no_spread * np.sqrt(
+            np.mean(a**2)
+        )
+        labeled += a / (spread or 1.0)
+        unlabeled += b / (spread or 1.0)
+    scale = float(np.sqrt(np.mean(labeled**2))) or 1.0
     return labeled / scale, unlabeled / scale
 
 
@@ -190,7 +192,7 @@ def _when_collected(
 
 def _mean_posterior(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
     """Return the mean probability of each class over the rows, no share below a trace."""
-    shares = np.maximum(prior * np.mean(likelihood / (likelihood @ prior)[:, None], axis=0), 1e-9)
+    shares = np.maximum(prior * np.mean(likelihood / (likelihood @ prior)[:, None], axis=0), Options.trace)
     return np.asarray(shares / shares.sum())
 
 
@@ -203,7 +205,7 @@ def _calibrate(scores: FloatArray, codes: IntArray, counts: IntArray, options: O
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
         log_p = log_softmax(theta[0] * scores + theta[1:], axis=1)
         rest = weights[:, None] * (np.exp(log_p) - known)
-        ridge = np.full(n_classes + 1, 1e-3)
+        ridge = np.full(n_classes + 1, options.offset_ridge)
         ridge[0] = options.slope_ridge
         value = -weights @ log_p[np.arange(n_labeled), codes] + 0.5 * ridge @ theta**2
         return value, np.append(np.sum(rest * scores), rest.sum(axis=0)) + ridge * theta
@@ -223,8 +225,8 @@ def _errors(known: FloatArray, codes: IntArray, shares: FloatArray, prior_varian
     averages = (members / counts).T @ posterior
     squares = members.T @ (posterior - averages[codes]) ** 2
     # the largest variance of one row is added: a few labels without an error are no proof of none
-    noise = shares**2 @ ((squares + 0.25) / (np.maximum(counts - 1, 1) * counts)[:, None])
+    noise = shares**2 @ ((squares + Options.one_row_variance) / (np.maximum(counts - 1, 1) * counts)[:, None])
     inside = np.diag(averages)
-    outside = (shares @ averages - shares * inside) / np.maximum(1 - shares, 1e-9)
+    outside = (shares @ averages - shares * inside) / np.maximum(1 - shares, Options.trace)
     gain = np.maximum(inside - outside, 0)
     return np.asarray(1 / np.sqrt(1 / prior_variance + gain**2 / noise))

@@ -132,7 +132,7 @@ def options_of(estimator: Any, **others: Any) -> Options:
     return Options(
         tol=tol,
         min_violation=tol if violation is None else number("min_violation", violation, low=0.0),
-        min_decrease=10 * tol if decrease is None else number("min_decrease", decrease, low=0.0),
+        min_decrease=Options.decrease_per_tol * tol if decrease is None else number("min_decrease", decrease, low=0.0),
         stopping=choice("stopping", estimator.stopping, ("relative", "absolute", "paper")),
         max_iter=whole_number("max_iter", estimator.max_iter, low=1),
         oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),

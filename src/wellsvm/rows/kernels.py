@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 
 from wellsvm._typing import IntArray, Matrix
+from wellsvm.options import Options
 from wellsvm.threads import slices
 
 __all__ = ["KERNELS", "Kernel", "available_memory", "mean_squared_distance", "resolve_gamma"]
@@ -92,7 +93,7 @@ class Kernel:
             K = np.ascontiguousarray(K)
         elif pairs is not None:
             K = np.empty((n, n), dtype)
-            for begin, end in slices(n, 10.0 * n):
+            for begin, end in slices(n, Options.value_cost * n):
                 K[begin:end] = pairs[begin:end]
                 self._of_pairs(K[begin:end])
         else:
@@ -113,7 +114,7 @@ class Kernel:
         """A function of all pairs of rows, in blocks; the half below the diagonal is a copy."""
         n, X = X.shape[0], self.centred(X)
         K = np.empty((n, n), dtype)
-        for begin, end in slices(n, n * (10.0 + X.shape[1] / 20)):  # a product of matrices is quick work
+        for begin, end in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
             K[begin:end, begin:] = values(X[begin:end], X[begin:])
             K[end:, begin:end] = K[begin:end, end:].T
         return K
@@ -167,10 +168,10 @@ def _scatter(X: Matrix) -> float:
     if sparse.issparse(X):
         total = float(np.square(X.data, dtype=np.float64).sum())
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        scatter, rounding = total - n * float(mean @ mean), 1e-12
+        scatter, rounding = total - n * float(mean @ mean), Options.rounding_sparse
     else:
         mean = X.mean(axis=0, dtype=np.float64)
-        total, scatter, rounding = n * float(mean @ mean), 0.0, 1e-28
+        total, scatter, rounding = n * float(mean @ mean), 0.0, Options.rounding_dense
         for begin, end in slices(n, X.shape[1]):
             scatter += float(np.square(X[begin:end] - mean).sum())
     return scatter if scatter > rounding * total else 0.0
@@ -193,6 +194,6 @@ def _variance(X: Matrix) -> float:
     """Variance of all entries, as scikit-learn's "scale" has it; 0 where rounding is all there is."""
     if sparse.issparse(X):
         square, mean = float(X.multiply(X).mean()), float(X.mean())
-        return square - mean**2 if square - mean**2 > 1e-12 * square else 0.0
+        return square - mean**2 if square - mean**2 > Options.rounding_sparse * square else 0.0
     variance = float(np.var(X, dtype=np.float64))
-    return variance if variance > 1e-28 * float(X.mean(dtype=np.float64)) ** 2 else 0.0
+    return variance if variance > Options.rounding_dense * float(X.mean(dtype=np.float64)) ** 2 else 0.0

@@ -67,7 +67,7 @@ def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True, pairs: np.ndarra
 
 def _require_symmetric(K: np.ndarray, name: Any) -> None:
     """Refuse a matrix of the user's that cannot be a kernel's."""
-    if not np.allclose(K, K.T, rtol=1e-4, atol=1e-6 * max(1.0, float(np.abs(K).max()))):
+    if not np.allclose(K, K.T, rtol=Options.symmetry, atol=Options.symmetry_floor * max(1.0, float(np.abs(K).max()))):
         raise ValueError(f"kernel={name!r} gives a matrix that is not symmetric; pass (K + K.T) / 2 if that is meant")
     if np.any(K.diagonal() < 0):
         row = int(np.flatnonzero(K.diagonal() < 0)[0])

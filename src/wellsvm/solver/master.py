@@ -225,7 +225,12 @@ class Solution:
 
 
 def solve_master(
-    state: State, mu: FloatArray, rows: IntArray, rng: np.random.Generator, tol: float, max_rounds: int = 2000
+    state: State,
+    mu: FloatArray,
+    rows: IntArray,
+    rng: np.random.Generator,
+    tol: float,
+    max_rounds: int = Options.svm_rounds,
 ) -> Solution:
     """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
 
