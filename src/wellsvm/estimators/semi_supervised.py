@@ -177,7 +177,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return options_of(self, search_prices=prices)
 
     def _rows_of(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
-        scaling = Options.linear_bias if kernel.name == "linear" else Options.bias
+        dense = kernel.name == "linear" and not sparse.issparse(X)
+        scaling = Options.dense_bias if dense else Options.bias
         if self.intercept_scaling is not None:
             scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
         return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
@@ -349,7 +350,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
     intercept_scaling : float or None, default=None
         Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
-        None is 3 for the linear kernel, else 1.
+        None is 3 for dense rows under the linear kernel, else 1.
 
     Attributes
     ----------
