@@ -33,8 +33,8 @@ class Options:
     oracle : str
         How the next label vector is found, a name in `wellsvm.engine.cutting_plane.ORACLES`.
     weight_update : {"level", "closed_form"}
-        How the weights mu move: a level method that keeps all cuts, or the paper's closed form (MKLGL). The level
-        method certifies its distance to the optimum, and needs a tenth of the epochs (docs/performance.md).
+        How the weights mu move: a level method that keeps all cuts, or the paper's closed form (MKLGL). Which takes
+        fewer epochs depends on the master (docs/performance.md).
     refine : bool
         Whether to settle on one labelling after the relaxation.
     verbose : int

@@ -5,7 +5,7 @@
 Every feasible alpha, solved for or not, gives a linear lower bound of F for free: ``linear - 1/2 norms @ mu``.
 
 - "closed_form", the paper's rule (MKLGL, Xu et al. 2010): ``mu_t`` proportional to ``mu_t ||u_t||``. It uses only the
-  last alpha and shifts a few per cent of weight per epoch.
+  last alpha, and a weight that is to vanish does so step by step.
 - "level": all bounds are kept as cuts. mu moves to the nearest point of the simplex where no cut exceeds a level
   between the lower and the upper bound of min F; where there is no such point, the level itself is a new lower bound
   (Lemarechal, Nemirovskii, Nesterov 1995). F has kinks where a weight vanishes: quasi-Newton steps stall on them, cuts
