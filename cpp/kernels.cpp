@@ -23,7 +23,6 @@ template <int W, class Rows>
 bool scores(const Rows &X, const double *U, std::int64_t width, double bias, std::int64_t begin, std::int64_t end,
             double *Z) {
     const std::int64_t w = W ? W : width;
-    if (!rows_within(X, begin, end)) return false;
     for (std::int64_t i = begin; i < end; ++i)
         if (!row_scores<W>(X, i, U, w, bias, Z + (i - begin) * w)) return false;
     return true;
@@ -37,7 +36,7 @@ bool combine(const Rows &X, const double *coef, std::int64_t width, double bias,
         const double *step = coef + (i - begin) * w;
         bool any = false;
         for (std::int64_t t = 0; t < w; ++t) any |= step[t] != 0.0;
-        if (any && !(row_within(X, i) && row_update<W>(X, i, step, w, bias, U))) return false;
+        if (any && !row_update<W>(X, i, step, w, bias, U)) return false;
     }
     return true;
 }

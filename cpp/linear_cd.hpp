@@ -36,7 +36,7 @@ SliceReport descend_linear(const Rows &X, const DualRows &dual, const LabelColum
         for (std::int64_t j = first; j < last; ++j) {
             const std::int8_t *y = columns.labels + j * w;
             if (dual.starts && !any_label<W>(y, w)) continue;
-            if (!(row_within(X, j) && row_scores<W>(X, j, U, w, bias, z))) {
+            if (!row_scores<W>(X, j, U, w, bias, z)) {
                 report.in_bounds = false;
                 return report;
             }

@@ -1,9 +1,8 @@
 // One loop over the entries of a row, dense or sparse.
 //
-// The arrays of a sparse matrix are the caller's, and somebody may write into them between two calls. So no index is
-// trusted: the columns of the rows a call is about to use are compared with their limit first, many at a time, which
-// costs a small part of what one comparison per use would. A function that returns a bool returns false, with its work
-// half done, where a row points outside the matrix; docs/performance.md has the cost.
+// The arrays of a sparse matrix are the caller's, and another thread may write into them at any time. So the kernels
+// trust no index: each is read once and compared with its limit before it is used. A function that returns a bool
+// returns false, with its work half done, where a row points outside the matrix; docs/performance.md has the cost.
 #pragma once
 
 #include <type_traits>
@@ -13,66 +12,22 @@
 
 namespace wellsvm::WELLSVM_ISA {
 
-// The index at `at`, a negative one as a number beyond every limit.
-template <class Index> inline std::uint64_t as_unsigned(const Index *at) {
-    return static_cast<std::make_unsigned_t<Index>>(*at);
-}
-
-// The column at `at`, which was looked at. Volatile, so that the loops compile alike, and sum alike, whatever the width
-// of the index: with 64 bits the compiler would otherwise gather, and fuse other operations.
-template <class Index> inline std::int64_t column(const Index *at) {
-    return static_cast<std::int64_t>(*static_cast<const volatile Index *>(at));
-}
-
-// The largest of n columns, negative ones counting as beyond every limit. Blocks of B, the last of which may overlap
-// the one before: a maximum does not mind.
-template <int B, class Unsigned> inline Unsigned largest_of_blocks(const Unsigned *k, std::int64_t n) {
-    Unsigned lanes[B] = {};
-    for (std::int64_t p = 0; p < n; p += B) {
-        const Unsigned *block = k + (p + B <= n ? p : n - B);
-        for (int c = 0; c < B; ++c) lanes[c] = block[c] > lanes[c] ? block[c] : lanes[c];
-    }
-    for (int half = B / 2; half > 0; half /= 2)
-        for (int c = 0; c < half; ++c) lanes[c] = lanes[c + half] > lanes[c] ? lanes[c + half] : lanes[c];
-    return lanes[0];
-}
-
-template <class Index> inline bool columns_within(const Index *indices, std::int64_t n, std::int64_t n_features) {
-    using Unsigned = std::make_unsigned_t<Index>;
-    const Unsigned *const k = reinterpret_cast<const Unsigned *>(indices);
-    Unsigned largest = 0;
-    if (n >= 32)
-        largest = largest_of_blocks<32>(k, n);
-    else if (n >= 8)
-        largest = largest_of_blocks<8>(k, n);
-    else
-        for (std::int64_t p = 0; p < n; ++p) largest = k[p] > largest ? k[p] : largest;
-    return n == 0 || static_cast<std::uint64_t>(largest) < static_cast<std::uint64_t>(n_features);
+// The index at `at`, a negative one as a number beyond every limit. Volatile: the compiler must not read it again after
+// the comparison.
+template <class Index> inline std::uint64_t read_once(const Index *at) {
+    return static_cast<std::make_unsigned_t<Index>>(*static_cast<const volatile Index *>(at));
 }
 
 // Find the entries first .. end - 1 of row i.
 template <class Real, class Index>
 inline bool find_entries(const CsrRows<Real, Index> &X, std::int64_t i, std::int64_t &first, std::int64_t &end) {
-    const std::uint64_t from = as_unsigned(X.indptr + i), to = as_unsigned(X.indptr + i + 1);
+    const std::uint64_t from = read_once(X.indptr + i), to = read_once(X.indptr + i + 1);
     first = static_cast<std::int64_t>(from);
     end = static_cast<std::int64_t>(to);
     return from <= to && to <= static_cast<std::uint64_t>(X.n_entries);
 }
 
-// Whether the rows begin .. end - 1, or row i, and all their columns lie inside the matrix.
-template <class Real> inline bool rows_within(const DenseRows<Real> &, std::int64_t, std::int64_t) { return true; }
-
-template <class Real, class Index>
-inline bool rows_within(const CsrRows<Real, Index> &X, std::int64_t begin, std::int64_t end) {
-    const std::uint64_t from = as_unsigned(X.indptr + begin), to = as_unsigned(X.indptr + end);
-    bool rising = to <= static_cast<std::uint64_t>(X.n_entries);
-    for (std::int64_t i = begin; i < end; ++i) rising &= X.indptr[i] <= X.indptr[i + 1];
-    return rising && from <= to && columns_within(X.indices + from, static_cast<std::int64_t>(to - from), X.n_features);
-}
-
-template <class Rows> inline bool row_within(const Rows &X, std::int64_t i) { return rows_within(X, i, i + 1); }
-
-// Call f(feature, value) for each stored entry of row i, whose columns were looked at.
+// Call f(feature, value) for each stored entry of row i.
 template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X, std::int64_t i, F &&f) {
     const Real *x = X.data + i * X.n_features;
     for (std::int64_t k = 0; k < X.n_features; ++k) f(k, static_cast<double>(x[k]));
@@ -81,11 +36,16 @@ template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X,
 
 template <class Real, class Index, class F>
 inline bool for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
+    const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
     const Real *const data = X.data;
     const Index *const indices = X.indices;
     std::int64_t p, end;
     if (!find_entries(X, i, p, end)) return false;
-    for (; p < end; ++p) f(column(indices + p), static_cast<double>(data[p]));
+    for (; p < end; ++p) {
+        const std::uint64_t k = read_once(indices + p);
+        if (k >= n_features) return false;
+        f(static_cast<std::int64_t>(k), static_cast<double>(data[p]));
+    }
     return true;
 }
 
@@ -113,6 +73,7 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
                        double *z) {
     constexpr int chains = 4;
     const std::int64_t w = W ? W : width;
+    const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
     const Real *const data = X.data;
     const Index *const indices = X.indices;
     std::int64_t p, end;
@@ -122,8 +83,10 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
         double sums[chains][W] = {};
         for (; p + chains <= end; p += chains)
             for (int c = 0; c < chains; ++c) {
+                const std::uint64_t k = read_once(indices + p + c);
+                if (k >= n_features) return false;
                 const double x = static_cast<double>(data[p + c]);
-                const double *u = U + column(indices + p + c) * W;
+                const double *u = U + k * W;
                 for (int t = 0; t < W; ++t) sums[c][t] += x * u[t];
             }
         for (int t = 0; t < W; ++t) z[t] += (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
@@ -132,8 +95,10 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
     double *const sum = W ? fixed : z;
     for (int t = 0; t < W; ++t) fixed[t] = z[t];
     for (; p < end; ++p) {
+        const std::uint64_t k = read_once(indices + p);
+        if (k >= n_features) return false;
         const double x = static_cast<double>(data[p]);
-        const double *u = U + column(indices + p) * w;
+        const double *u = U + k * w;
         for (std::int64_t t = 0; t < w; ++t) sum[t] += x * u[t];
     }
     for (int t = 0; t < W; ++t) z[t] = fixed[t];
@@ -182,7 +147,7 @@ template <class Real> inline void prefetch_row(const DenseRows<Real> &X, std::in
 }
 
 template <class Real, class Index> inline void prefetch_row(const CsrRows<Real, Index> &X, std::int64_t i) {
-    const std::uint64_t first = as_unsigned(X.indptr + i);
+    const std::uint64_t first = read_once(X.indptr + i);
     if (first >= static_cast<std::uint64_t>(X.n_entries)) return;
     WELLSVM_PREFETCH(X.data + first);
     WELLSVM_PREFETCH(X.indices + first);
