@@ -171,6 +171,6 @@ def test_scikit_learns_checks_pass():
     exempt = {
         "check_sample_weight_equivalence_on_dense_data": weights,
         "check_sample_weight_equivalence_on_sparse_data": weights,
-        "check_classifiers_train": "predict goes by the sign of f, which Platt's offset moves, as in scikit-learn's SVC",
+        "check_classifiers_train": "predict goes by the sign of f, which Platt's offset moves, as in SVC",
     }
     check_estimator(SemiSupervisedSVC(probability=True), expected_failed_checks=exempt)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,10 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
-from wellsvm._warnings import callers_level
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
@@ -34,6 +32,7 @@ from wellsvm.estimators.base import (
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.probabilities import ProbabilityMixin
+from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -117,13 +116,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         partial = normalize_partial_labels(y, self.unlabeled)
         check_consistent_length(X, partial.codes)
         require_two_classes(partial)
-        if partial.labeled.all():
-            warnings.warn(
-                f"{type(self).__name__}: no row of y is unlabeled, so this is a plain supervised SVM; "
-                "mark unlabeled rows with NaN, None or the value given as unlabeled=...",
-                UserWarning,
-                stacklevel=callers_level(),
-            )
+        require_marked(type(self).__name__, partial, self.unlabeled)
         return X, partial
 
     def _prices(
@@ -270,6 +263,22 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         values = self.decision_function(X)
         codes = (values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
         return self.classes_[codes]
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy on labeled rows; a y with unlabeled ones is refused.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        require_labels(y, self.unlabeled, self.classes_)
+        return super().score(X, y, sample_weight)
 
 
 class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
