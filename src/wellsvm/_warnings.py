@@ -6,7 +6,7 @@ import sys
 
 __all__ = ["callers_level"]
 
-OURS = ("wellsvm", "sklearn", "contextlib")
+OURS = ("wellsvm", "sklearn", "joblib", "contextlib")
 
 
 def callers_level() -> int:

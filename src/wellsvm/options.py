@@ -132,6 +132,8 @@ class Options:
     """Unlabeled rows that the judgement looks at: it costs a bounded time; 1000 were too few on sparse text."""
     judge_errors: float = 2.0
     """Unlabeled rows must save more than this many standard errors; with one, twice as many UCI sets are harmed."""
+    proba_ridge: float = 1e-3
+    """Holds the slope of predict_proba where all values are equal; Platt's targets hold it where they separate."""
 
     # ------------------------------------------------------------------ starts
 

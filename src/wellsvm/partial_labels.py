@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["PartialLabels", "missing_cells", "normalize_partial_labels", "require_two_classes"]
+__all__ = ["PartialLabels", "missing_cells", "normalize_partial_labels", "require_two_classes", "unlabeled_cells"]
 
 _NUMBERS = "biuf"
 _DATES = "mM"
@@ -147,6 +147,24 @@ def missing_cells(values: Any) -> NDArray[np.bool_]:
     return _with(missing, _absent(cells))
 
 
+def unlabeled_cells(y: Any, unlabeled: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which cells hold no label, where the classes are known already: with "auto" also -1, unless it is a class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels.
+    unlabeled : "auto", None, a value, or a collection of values
+        What marks an unlabeled row, besides missing values.
+    classes : array of shape (n_classes,)
+        Known classes.
+    """
+    missing = missing_cells(y)
+    auto = isinstance(unlabeled, str) and unlabeled == "auto"
+    markers = set([-1] if auto else _markers(unlabeled)) - set(classes.tolist())
+    return missing | np.fromiter((cell in markers for cell in np.asarray(y).ravel().tolist()), bool, missing.size)
+
+
 def _absent(cells: NDArray[Any]) -> NDArray[np.bool_]:
     """Cells that are a missing value themselves."""
     if cells.dtype.kind in "OT":
@@ -224,10 +242,7 @@ def _unknown_type(cells: NDArray[Any]) -> Exception:
 
 def _equals_marker(known: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     """Mask of the cells equal to one of the caller's markers."""
-    if isinstance(unlabeled, (list, tuple, set, frozenset)) or np.ndim(unlabeled) == 1:
-        markers = [m for m in unlabeled if not _is_missing(m)]
-    else:
-        markers = [m for m in np.ravel(unlabeled) if not _is_missing(m)]
+    markers = _markers(unlabeled)
     text = known.dtype.kind in "UO"
     # Compare like with like only: NumPy would turn -1 into "-1" and find it among the strings.
     fitting = [m for m in markers if (isinstance(m, str) if text else _is_number_or_date(m))]
@@ -239,6 +254,12 @@ def _equals_marker(known: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     if not fitting:
         return np.zeros(known.size, dtype=bool)
     return np.isin(known, np.array(fitting, dtype=object if known.dtype.kind == "O" else None))
+
+
+def _markers(unlabeled: Any) -> list[Any]:
+    """The caller's markers, one by one; missing values mark rows anyway."""
+    several = isinstance(unlabeled, (list, tuple, set, frozenset)) or np.ndim(unlabeled) == 1
+    return [m for m in (unlabeled if several else np.ravel(unlabeled)) if not _is_missing(m)]
 
 
 def _is_number_or_date(value: Any) -> bool:

@@ -1,9 +1,9 @@
 """Whether unlabeled rows help, by what labeled rows say: cross-validation with and without them.
 
-In every fold some labeled rows lose their label and join the unlabeled ones. They are then judged by the supervised
-SVM of the other labels, and by the labelling that the search reaches from it. What counts is the ramp loss of a row,
-``min(2, max(0, 1 - m))`` at its margin m: a row that is wrong costs at most 2, however far it is off. Every class
-weighs the same. Unlabeled rows are used if they lower the mean loss by more than two standard errors of the difference.
+Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
+that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
+that is wrong costs at most 2, however far it is off. Every class weighs the same. Unlabeled rows are used if they lower
+the mean loss by more than two standard errors of the difference.
 """
 
 from __future__ import annotations
@@ -13,13 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.engine.recipe import Guess, Task, search
-from wellsvm.engine.supervised import fold_of, some_unlabeled
-from wellsvm.labels.balanced import BalancedLabels
-from wellsvm.losses import Losses
+from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
-from wellsvm.solver.master import fit_svm
 
 __all__ = ["Verdict", "judge_unlabeled"]
 
@@ -54,46 +50,9 @@ def judge_unlabeled(
     options : Options
         Constants.
     """
-    rng = np.random.default_rng(seed)
-    rows, codes, C = some_unlabeled(rows, codes, C, options.judged_rows, rng)
-    labeled = np.flatnonzero(codes >= 0)
-    fold = fold_of(codes[labeled], options.judge_folds, rng)
-    fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1  # the only label of a class is never held out
-    price = float(C[codes < 0].mean())
-    losses = np.zeros((2, labeled.size))  # without and with unlabeled rows
-    for f in range(int(fold.max()) + 1):
-        held_out = labeled[fold == f]
-        known, prices = codes.copy(), C.copy()
-        known[held_out], prices[held_out] = -1, price
-        values = _values(rows, known, shares, loss, prices, rng, options)
-        losses[:, fold == f] = [_ramp(v[held_out], codes[held_out]) for v in values]
-    judged = fold >= 0
-    return _compare((losses[0] - losses[1])[judged], codes[labeled][judged], options)
-
-
-def _values(
-    rows: Rows,
-    codes: IntArray,
-    shares: FloatArray,
-    loss: str,
-    C: FloatArray,
-    rng: np.random.Generator,
-    options: Options,
-) -> tuple[FloatArray, FloatArray]:
-    """f of all rows without and with unlabeled ones, one column per two-class problem."""
-    n_classes, free = shares.size, codes < 0
-    without, with_ = [], []
-    for k in [1] if n_classes == 2 else range(n_classes):
-        y = np.where(codes == k, 1, -1).astype(np.int8)
-        y[free] = 0
-        labels, losses = BalancedLabels(y, round(shares[k] * np.count_nonzero(free))), Losses.of(loss, C)
-        svm = fit_svm(
-            rows, labels, losses, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options
-        )  # fmt: skip
-        without.append(svm.scores())
-        found = search(Task(rows, labels, losses, rising=free), Guess(without[-1], svm.alpha), options, rng)
-        with_.append(found.scores())
-    return np.stack(without, axis=1), np.stack(with_, axis=1)
+    codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
+    gains = _ramp(without, codes) - _ramp(with_unlabeled, codes)
+    return _compare(gains[held_out], codes[held_out], options)
 
 
 def _ramp(values: FloatArray, codes: IntArray) -> FloatArray:

@@ -21,10 +21,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
 from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.calibration import fit_logistic
 from wellsvm.engine.growing import grown_share
 from wellsvm.engine.supervised import supervised_values
 from wellsvm.options import Options
@@ -200,18 +200,8 @@ def _calibrate(scores: FloatArray, codes: IntArray, counts: IntArray, options: O
     """Return slope and offsets of the logistic function, fitted with the same total weight for every class."""
     n_labeled, n_classes = scores.shape
     weights = (n_labeled / (n_classes * counts))[codes]
-    known = np.eye(n_classes)[codes]
-
-    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        log_p = log_softmax(theta[0] * scores + theta[1:], axis=1)
-        rest = weights[:, None] * (np.exp(log_p) - known)
-        ridge = np.full(n_classes + 1, options.offset_ridge)
-        ridge[0] = options.slope_ridge
-        value = -weights @ log_p[np.arange(n_labeled), codes] + 0.5 * ridge @ theta**2
-        return value, np.append(np.sum(rest * scores), rest.sum(axis=0)) + ridge * theta
-
-    theta = minimize(loss, np.append(1.0, np.zeros(n_classes)), jac=True, method="L-BFGS-B").x
-    return (theta[0], theta[1:]) if theta[0] > 0 else (0.0, np.zeros(n_classes))
+    slope, offsets = fit_logistic(scores, np.eye(n_classes)[codes], weights, options.slope_ridge)
+    return (slope, offsets) if slope > 0 else (0.0, np.zeros(n_classes))
 
 
 def _errors(known: FloatArray, codes: IntArray, shares: FloatArray, prior_variance: FloatArray) -> FloatArray:

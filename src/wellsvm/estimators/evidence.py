@@ -12,7 +12,15 @@ from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 
-__all__ = ["told_shares", "told_verdict"]
+__all__ = ["roughly", "told_shares", "told_verdict"]
+
+
+def roughly(options: Options) -> Options:
+    """How to solve where labeled rows are held out: as well as their values need it."""
+    return replace(
+        options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds,
+        search_rounds=options.judge_rounds,
+    )  # fmt: skip
 
 
 def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options) -> Shares:
@@ -28,11 +36,7 @@ def told_verdict(
     rows: Rows, partial: PartialLabels, shares: Shares, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Judge whether unlabeled rows help; tell it if asked to be verbose."""
-    roughly = replace(
-        options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds,
-        search_rounds=options.judge_rounds,
-    )  # fmt: skip
-    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly)
+    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options))
     if options.verbose:
         word = "used" if verdict.helps else "not used"
         tell(f"unlabeled rows are {word}: they save {verdict.gain:.3f} +- {verdict.error:.3f} of the labels' ramp loss")

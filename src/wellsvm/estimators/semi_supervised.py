@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,10 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
-from wellsvm._warnings import callers_level
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
@@ -33,6 +31,8 @@ from wellsvm.estimators.base import (
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.evidence import told_shares, told_verdict
+from wellsvm.estimators.probabilities import ProbabilityMixin
+from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -116,13 +116,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         partial = normalize_partial_labels(y, self.unlabeled)
         check_consistent_length(X, partial.codes)
         require_two_classes(partial)
-        if partial.labeled.all():
-            warnings.warn(
-                f"{type(self).__name__}: no row of y is unlabeled, so this is a plain supervised SVM; "
-                "mark unlabeled rows with NaN, None or the value given as unlabeled=...",
-                UserWarning,
-                stacklevel=callers_level(),
-            )
+        require_marked(type(self).__name__, partial, self.unlabeled)
         return X, partial
 
     def _prices(
@@ -271,8 +265,24 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         codes = (values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
         return self.classes_[codes]
 
+    def score(self, X, y, sample_weight=None):
+        """Accuracy on labeled rows; a y with unlabeled ones is refused.
 
-class SemiSupervisedSVC(SemiSupervisedBase):
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        require_labels(y, self.unlabeled, self.classes_)
+        return super().score(X, y, sample_weight)
+
+
+class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     """Large-margin classifier that learns from labeled and unlabeled rows.
 
     Of all ways to label the unlabeled rows that respect the class balance it looks for those that allow a large
@@ -351,6 +361,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     intercept_scaling : float or None, default=None
         Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
         None is 3 for dense rows under the linear kernel, else 1.
+    probability : bool, default=False
+        Whether to make `predict_proba`: Platt's logistic function of f, fitted to the values of labeled rows held out.
+        Takes about five more rough fits.
 
     Attributes
     ----------
@@ -383,6 +396,9 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         standard error: 0 for a share that was given.
     used_unlabeled_ : bool
         Whether unlabeled rows took part; False gives the supervised SVM.
+    proba_slope_, proba_offsets_ : float and array of shape (n_classes,)
+        With ``probability=True``: the probabilities are ``softmax(slope * f + offsets)``, f being (-f, f) for two
+        classes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -392,8 +408,8 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     out of it.
 
     Searches over unlabeled rows need folds or scores that know of them: `wellsvm.model_selection.SemiSupervisedSplit`,
-    `wellsvm.metrics.make_labeled_scorer`. For probabilities keep some labeled rows aside and calibrate on them:
-    ``CalibratedClassifierCV(FrozenEstimator(model)).fit(X_aside, y_aside)``.
+    `wellsvm.metrics.make_labeled_scorer`. Probabilities are those of rows among which the classes are as frequent as
+    among the labeled ones; with few labels they are rough.
 
     With scikit-learn 1.9 or newer ``set_callbacks(ProgressBar())`` shows every label vector with its gap. A callback
     that returns True at the end of a label vector's task ends the cutting plane (``status_`` "stopped by callback").
@@ -438,6 +454,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         search="annealed",
         safe=True,
         intercept_scaling=None,
+        probability=False,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -467,6 +484,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         self.search = search
         self.safe = safe
         self.intercept_scaling = intercept_scaling
+        self.probability = probability
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -521,6 +539,7 @@ class SemiSupervisedSVC(SemiSupervisedBase):
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, label_sets)
         self.used_unlabeled_ = bool(np.any(C[free] > 0))
+        self._store_probabilities(rows, partial, loss, C, seed, options)
         self._fits = fits if self.warm_start else None
         progress.end(fitted=True)
         return self

@@ -23,6 +23,7 @@ from wellsvm.estimators.base import (
     threads,
 )
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised import KnownLabels, SemiSupervisedBase
 from wellsvm.losses import Losses
 from wellsvm.model_selection import SemiSupervisedSplit
@@ -39,7 +40,7 @@ __all__ = ["SemiSupervisedSVCCV"]
 PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
 
 
-class SemiSupervisedSVCCV(SemiSupervisedBase):
+class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     """SemiSupervisedSVC with C_unlabeled (and, if asked, gamma) chosen by cross-validation.
 
     Folds are made of the labeled rows only; every unlabeled row is in every training part. 0, the supervised SVM, is
@@ -61,7 +62,7 @@ class SemiSupervisedSVCCV(SemiSupervisedBase):
         What to maximise, as in scikit-learn; None is accuracy.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
-stopping, weight_update, search, intercept_scaling
+stopping, weight_update, search, intercept_scaling, probability
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
 
     Attributes
@@ -119,6 +120,7 @@ stopping, weight_update, search, intercept_scaling
         weight_update="level",
         search="local",
         intercept_scaling=None,
+        probability=False,
     ):
         self.C = C
         self.Cs_unlabeled = Cs_unlabeled
@@ -149,6 +151,7 @@ stopping, weight_update, search, intercept_scaling
         self.weight_update = weight_update
         self.search = search
         self.intercept_scaling = intercept_scaling
+        self.probability = probability
 
     def fit(self, X, y, sample_weight=None):
         """Choose C_unlabeled (and gamma), then fit on all rows.
@@ -229,6 +232,7 @@ stopping, weight_update, search, intercept_scaling
         self._store(X, kernels[best_kernel], rows, partial, fits, options)
         self._store_shares(partial, shares, self._label_sets(partial, shares and shares.shares))
         self.used_unlabeled_ = best_C > 0
+        self._store_probabilities(rows, partial, loss, prices[-1], seed, options)
         progress.end(fitted=True)
         return self
 

@@ -1,0 +1,106 @@
+"""Values of labeled rows under functions that did not know their labels.
+
+In every fold some labeled rows lose their label and join the unlabeled ones. The supervised SVM of the other labels
+gives them a value, and the labelling that the search reaches from it another.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm.engine.recipe import Guess, Task, search
+from wellsvm.engine.supervised import fold_of, some_unlabeled
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.base import Rows
+from wellsvm.solver.master import fit_svm
+
+__all__ = ["OutOfFold", "out_of_fold"]
+
+
+class OutOfFold(NamedTuple):
+    """Values of the labeled rows, in their order; one column for two classes, else one per class.
+
+    Attributes
+    ----------
+    codes : array of shape (n_labeled,)
+        Their classes.
+    held_out : bool array of shape (n_labeled,)
+        False for the only label of a class: it is never held out, and its values are 0.
+    without, with_unlabeled : arrays of shape (n_labeled, n_columns)
+        Values of the supervised SVM, and of the search; the same where no unlabeled row has a price.
+    """
+
+    codes: IntArray
+    held_out: BoolArray
+    without: FloatArray
+    with_unlabeled: FloatArray
+
+
+def out_of_fold(
+    rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
+) -> OutOfFold:
+    """Hold every labeled row out once.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows; of the unlabeled ones a sample is taken where they are many.
+    codes : array of shape (n_rows,)
+        Class of every row, -1 where it is unlabeled.
+    shares : array of shape (n_classes,)
+        Shares of the classes among the unlabeled rows.
+    loss : str
+        Loss of the SVMs.
+    C : array of shape (n_rows,)
+        Prices.
+    seed : int
+        Seed of sample, folds and orders.
+    options : Options
+        Constants.
+    """
+    rng = np.random.default_rng(seed)
+    rows, codes, C = some_unlabeled(rows, codes, C, options.judged_rows, rng)
+    labeled = np.flatnonzero(codes >= 0)
+    fold = fold_of(codes[labeled], options.judge_folds, rng)
+    fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1
+    price = float(C[codes < 0].mean()) if labeled.size < codes.size else 0.0
+    values = np.zeros((2, labeled.size, 1 if shares.size == 2 else shares.size))
+    for f in range(int(fold.max()) + 1):
+        held_out = labeled[fold == f]
+        known, prices = codes.copy(), C.copy()
+        known[held_out], prices[held_out] = -1, price
+        found = _values(rows, known, shares, loss, prices, rng, options, searched=price > 0)
+        values[:, fold == f] = [v[held_out] for v in found]
+    return OutOfFold(codes[labeled], fold >= 0, *values)
+
+
+def _values(
+    rows: Rows,
+    codes: IntArray,
+    shares: FloatArray,
+    loss: str,
+    C: FloatArray,
+    rng: np.random.Generator,
+    options: Options,
+    searched: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """f of all rows without and with unlabeled ones, one column per two-class problem."""
+    n_classes, free = shares.size, codes < 0
+    without, with_ = [], []
+    for k in [1] if n_classes == 2 else range(n_classes):
+        y = np.where(codes == k, 1, -1).astype(np.int8)
+        y[free] = 0
+        labels, losses = BalancedLabels(y, round(shares[k] * np.count_nonzero(free))), Losses.of(loss, C)
+        svm = fit_svm(
+            rows, labels, losses, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options
+        )  # fmt: skip
+        without.append(svm.scores())
+        if searched:
+            found = search(Task(rows, labels, losses, rising=free), Guess(without[-1], svm.alpha), options, rng)
+            with_.append(found.scores())
+    return np.stack(without, axis=1), np.stack(with_ or without, axis=1)

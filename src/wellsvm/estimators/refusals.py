@@ -1,0 +1,74 @@
+"""What scikit-learn's tools cannot do with unlabeled rows, said where they ask us.
+
+They take a marker such as -1 for a class. A score comes with its y, so there the matter is plain. A fit sees y as its
+caller left it: only the call stack tells that probabilities are to be made of it, or that its values are codes.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from wellsvm._warnings import OURS, callers_level
+from wellsvm.partial_labels import PartialLabels, unlabeled_cells
+
+__all__ = ["require_labels", "require_marked"]
+
+TOOLS = "wellsvm.model_selection.SemiSupervisedSplit or scoring=wellsvm.metrics.make_labeled_scorer(...)"
+# Modules that fit on codes 0, 1, ... in place of y: votes and stacks, bagging, one-vs-rest.
+ENCODING = ("sklearn.ensemble._base", "sklearn.ensemble._bagging", "sklearn.multiclass")
+
+
+def require_labels(y: Any, unlabeled: Any, classes: np.ndarray) -> None:
+    """Refuse to score rows that have no label."""
+    n_unlabeled = int(np.count_nonzero(unlabeled_cells(y, unlabeled, classes)))
+    if n_unlabeled:
+        raise ValueError(
+            f"{n_unlabeled} of the {len(y)} rows to score are unlabeled, and no score can be given for these: score "
+            f"labeled rows only, in searches and cross-validation by cv={TOOLS}"
+        )
+
+
+def require_marked(estimator: str, partial: PartialLabels, unlabeled: Any) -> None:
+    """Refuse or warn where unlabeled rows would be, or may have been, taken for a class; warn where there are none."""
+    if not partial.labeled.all():
+        if _called_from("sklearn.calibration"):
+            raise ValueError(
+                "CalibratedClassifierCV takes the mark of unlabeled rows for a class, whatever its cv: use "
+                "SemiSupervisedSVC(probability=True), or calibrate FrozenEstimator(model) on labeled rows kept aside "
+                f"(searches and scores, but not calibration, take unlabeled rows by cv={TOOLS})"
+            )
+        return
+    message = (
+        f"{estimator}: no row of y is unlabeled, so this is a plain supervised SVM; mark unlabeled rows with NaN, None "
+        "or the value given as unlabeled=..."
+    )
+    if unlabeled is not None and _called_from(*ENCODING):
+        message = (
+            f"{estimator} inside an ensemble or one-vs-rest of scikit-learn, which encode y and make the mark of "
+            "unlabeled rows a class: leave these rows out and pass unlabeled=None, or fit it on its own (searches and "
+            f"scores, but not ensembles, take unlabeled rows by cv={TOOLS})"
+        )
+        if not (isinstance(unlabeled, str) and unlabeled == "auto"):
+            raise ValueError(message)
+    warnings.warn(message, UserWarning, stacklevel=callers_level())
+
+
+def _called_from(*modules: str) -> bool:
+    """Whether the present fit was called by one of these modules of scikit-learn.
+
+    The search ends at the first caller outside of it: estimators of others may hide labels and know what they do.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if name in modules:
+            return True
+        if name.split(".")[0] not in OURS:
+            return False
+        frame = frame.f_back
+    return False
