@@ -388,6 +388,8 @@ class SemiSupervisedSVC(SemiSupervisedBase):
     balance_, balance_se_ : arrays of shape (n_classes,)
         Share of each class among the unlabeled rows as estimated or given (as found, where it was left open), and its
         standard error: 0 for a share that was given.
+    balance_found_ : array of shape (n_classes,)
+        Share of each class among the unlabeled rows by what `predict` says of them.
     used_unlabeled_ : bool
         Whether unlabeled rows took part; False gives the supervised SVM.
     n_features_in_, feature_names_in_ :
