@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from wellsvm._warnings import callers_level
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
+from wellsvm.engine.supervised import LEFT_OUT
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
     KernelModel,
@@ -186,11 +187,25 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return isinstance(self.balance, str) and self.balance == "estimate"
 
     def _shares(
-        self, rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options
+        self,
+        rows: Rows,
+        partial: PartialLabels,
+        loss: str,
+        C: FloatArray,
+        seed: int,
+        options: Options,
+        held_out: BoolArray | None = None,
     ) -> Shares | None:
-        """The shares of the classes among the unlabeled rows, where they are to be estimated."""
+        """The shares of the classes among the unlabeled rows, where they are to be estimated.
+
+        Rows ``held_out`` and their labels are not looked at; None where a class has no other label.
+        """
         if not self._estimates_shares() or partial.labeled.all():
             return None
+        if held_out is not None:
+            partial = replace(partial, codes=np.where(held_out, LEFT_OUT, partial.codes))
+            if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
+                return None
         return told_shares(rows, partial, loss, C, seed, options)
 
     @staticmethod
