@@ -19,6 +19,12 @@ from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows, Rows
 from wellsvm.solver import State, begin, fit_svm
 
+PLAIN: dict[str, Any] = {
+    "C": 1.0, "C_unlabeled": 0.1, "loss": "paper", "balance": "labels", "search": "local", "safe": False,
+    "intercept_scaling": 1.0,
+}  # fmt: skip
+"""Parameters of SemiSupervisedSVC that leave the problem as the paper states it: nothing estimated, nothing judged."""
+
 # ------------------------------------------------------------------ label sets
 
 

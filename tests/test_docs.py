@@ -20,6 +20,8 @@ BLOCK = re.compile(
     r"^(?:<!-- needs scikit-learn (\d+)\.(\d+) -->\n)?```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 COMMAND = re.compile(r"^(?:\$| {3}) (wellsvm .+?)(?: +#.*)?$", re.MULTILINE)
+STUDY = re.compile(r"^<!-- study ([\w ]+) -->\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
+FIGURES = re.compile(r"^<!-- figures: ([\w, ]+) -->$", re.MULTILINE)
 CITATION = re.compile(r"Eqs?\. (\(?\d+\)?(?:(?:, | and |-)\(?\d+\)?)*)")
 # The demo has its own tests; here it would cost half a minute.
 SKIPPED = ("wellsvm demo",)
@@ -84,13 +86,36 @@ def test_links_within_the_repository_lead_somewhere(path):
         assert (path.parent / target).exists(), f"{name_of(path)} links to {target}"
 
 
+def measured_tables() -> dict[str, str]:
+    """The tables that studies fill, by their names."""
+    pages = ((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("choices.md", "results.md"))
+    return {name: table for text in pages for name, table in STUDY.findall(text)}
+
+
+def unmeasured(text: str, tables: dict[str, str]) -> list[str]:
+    """Accuracies of a page that the tables named above their paragraph do not have; outside of blocks of code."""
+    wrong = []
+    for paragraph in re.split(r"\n{2,}", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
+        named = FIGURES.match(paragraph)
+        allowed = [tables[name] for name in named[1].split(", ")] if named else []
+        quoted = re.findall(r"\b0\.\d{3}\b", paragraph)
+        wrong += [figure for figure in quoted if not any(figure in table for table in allowed)]
+    return wrong
+
+
 @needs_docs
 @pytest.mark.parametrize("page", ["README.md", "docs/guide_unlabeled.md"])
-def test_accuracies_quoted_are_measured(page):
-    measured = (ROOT / "docs" / "choices.md").read_text(encoding="utf-8")
-    quoted = re.findall(r"\b0\.\d{3}\b", (ROOT / page).read_text(encoding="utf-8"))
-    assert quoted
-    assert not [figure for figure in quoted if figure not in measured]
+def test_accuracies_quoted_are_those_of_the_table_named_above_them(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert re.search(FIGURES, text)
+    assert unmeasured(text, measured_tables()) == []
+
+
+def test_a_figure_of_another_table_or_without_a_table_is_found():
+    tables = {"a": "| 0.123 |", "b": "| 0.456 |"}
+    assert unmeasured("<!-- figures: a -->\nfrom 0.123 to 0.456", tables) == ["0.456"]
+    assert unmeasured("<!-- figures: a, b -->\nfrom 0.123\nto 0.456\n\n0.789", tables) == ["0.789"]
+    assert unmeasured("```python\nx = 0.999\n```\n\n<!-- figures: b -->\n0.456", tables) == []
 
 
 @needs_docs

@@ -258,3 +258,27 @@ def test_a_browser_shows_the_page_without_errors_and_without_requests(browser, t
     assert re.match(r"rgb\(\d+, \d+, \d+\)", line)  # the colour exists in this scheme
     assert page.evaluate("document.documentElement.scrollWidth") <= 400  # a telephone need not scroll sideways
     page.close()
+
+
+@pytest.mark.parametrize("C_unlabeled", [0.0, 0.2])
+def test_the_page_tells_class_shares_and_whether_unlabeled_rows_were_used(tmp_path, C_unlabeled):
+    model = SemiSupervisedSVC(C_unlabeled=C_unlabeled, safe=False, unlabeled=-1, random_state=0)
+    model.fit(MOONS.X, MOONS.y_partial)
+    share, error, found = model.balance_[1], model.balance_se_[1], model.balance_found_[1]
+    for shown in (model, pickle.loads(pickle.dumps(model))):
+        text = Page(wellsvm.report(shown, tmp_path / "page.html").read_text("utf-8")).text
+        assert f"class shares: estimated {share:.2f} +- {error:.2f}, found {found:.2f}, of class 1" in text
+        assert ("unlabeled rows: not used: this is the supervised SVM" in text) == (C_unlabeled == 0)
+
+
+def test_shares_of_many_classes_are_cut_short_and_their_names_escaped(tmp_path):
+    names = [HOSTILE, *"bcdefgh"]
+    X = np.repeat(4 * np.eye(8), 6, axis=0) + np.random.default_rng(0).standard_normal((48, 8))
+    y = np.repeat(np.array(names, dtype=object), 6)
+    y[2::3] = None
+    model = SemiSupervisedSVC(random_state=0, safe=False).fit(X, y)
+    page = Page(wellsvm.report(model, tmp_path / "page.html").read_text("utf-8"))
+    assert f"{HOSTILE}: estimated 0." in page.text
+    assert "f: estimated" in page.text
+    assert "g: estimated" not in page.text
+    assert "script" not in page.tags

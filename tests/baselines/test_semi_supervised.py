@@ -18,6 +18,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import wellsvm
+from checks import PLAIN
 from wellsvm import SemiSupervisedSVC
 from wellsvm.baselines import CCCPSVM, S4VM, TSVM, AnnealedS3VM, GradientS3VM, LaplacianSVM
 from wellsvm.baselines._annealing import FIRST, anneal, entropy, soft_labels
@@ -43,6 +44,11 @@ MODELS += [LaplacianSVM(random_state=0)]
 NAMES = [type(model).__name__ for model in MODELS]
 ALL = pytest.mark.parametrize("model", MODELS, ids=NAMES)
 PRICED = pytest.mark.parametrize("model", MODELS[:5], ids=NAMES[:5])
+
+
+def svm(**params):
+    """SemiSupervisedSVC under the parameters that the rivals have."""
+    return SemiSupervisedSVC(**{**PLAIN, "random_state": 0, **params})
 
 
 def clouds(n=60, n_labeled=10, shift=1.0, seed=0, share=0.5):
@@ -101,9 +107,9 @@ def test_without_unlabeled_rows_it_is_the_supervised_svm(model):
         "gamma": 0.3,
         **({"gamma_A": 0.5} if "gamma_A" in model.get_params() else {}),
     }
-    svm = SemiSupervisedSVC(C=1, kernel="rbf", gamma=0.3, loss=model.loss, tol=1e-8, random_state=0)
+    supervised = svm(kernel="rbf", gamma=0.3, loss=model.loss, tol=1e-8, unlabeled=None)
     with pytest.warns(UserWarning, match="no row of y is unlabeled"):
-        found, wanted = fitted(model, X, y, unlabeled=None, **params), svm.set_params(unlabeled=None).fit(X, y)
+        found, wanted = fitted(model, X, y, unlabeled=None, **params), supervised.fit(X, y)
     np.testing.assert_allclose(found.decision_function(X), wanted.decision_function(X), atol=1e-4)
 
 
@@ -111,7 +117,7 @@ def test_without_unlabeled_rows_it_is_the_supervised_svm(model):
 def test_a_price_of_zero_is_the_supervised_svm(model):
     X, _, y = clouds()
     zero = {"gamma_A": 0.5, "gamma_I": 0.0} if "gamma_I" in model.get_params() else {"C_unlabeled": 0.0}
-    wanted = SemiSupervisedSVC(C_unlabeled=0, kernel="rbf", loss=model.loss, tol=1e-8, refine=False, random_state=0)
+    wanted = svm(C_unlabeled=0, kernel="rbf", loss=model.loss, tol=1e-8, refine=False)
     found = fitted(model, X, y, kernel="rbf", tol=1e-8, **zero)
     np.testing.assert_allclose(found.decision_function(X), wanted.fit(X, y).decision_function(X), atol=1e-4)
 
@@ -172,6 +178,7 @@ def test_a_seed_gives_the_same_bits_and_pickles_and_files_predict(model, tmp_pat
         *[(model, {"C": 0}, "C must be .* greater than 0") for model in MODELS[:5]],
         *[(model, {"C_unlabeled": -1}, "C_unlabeled must be .* at least 0") for model in MODELS[:5]],
         *[(model, {"balance": None}, "share of positives: balance .* got balance=None") for model in MODELS[:4]],
+        *[(model, {"balance": "estimate"}, "does not estimate .* balance='estimate'") for model in MODELS[:5]],
         *[(model, {"kernel": "cosine"}, "kernel must be one of") for model in MODELS],
         *[(model, {"tol": 0}, "tol must be") for model in MODELS],
         (TSVM(), {"balance": (0.2, 0.4)}, r"TSVM needs .* got balance=\(0.2, 0.4\)"),
@@ -424,10 +431,10 @@ def test_a_decided_annealing_is_the_svm_of_its_labels():
     found = AnnealedS3VM(C_unlabeled=0.5, kernel="rbf", tol=1e-6, max_iter=50).fit(X, y)
     assert np.count_nonzero(found.transduction_[6:] == 1) == int(54 * np.mean(y[:6] == 1))
     with pytest.warns(UserWarning, match="no row of y is unlabeled"):
-        svm = SemiSupervisedSVC(kernel="rbf", tol=1e-8, unlabeled=None, random_state=0).fit(
+        supervised = svm(kernel="rbf", tol=1e-8, unlabeled=None).fit(
             X, found.transduction_, sample_weight=np.where(np.isnan(y), 0.5, 1.0)
         )
-    np.testing.assert_allclose(found.decision_function(X), svm.decision_function(X), atol=0.01)
+    np.testing.assert_allclose(found.decision_function(X), supervised.decision_function(X), atol=0.01)
 
 
 # ------------------------------------------------------------------ gradient descent
@@ -505,8 +512,8 @@ def test_it_never_falls_below_the_supervised_svm_by_its_own_measure(kernel):
     for seed in range(6):
         X, _, y = clouds(n_labeled=6, shift=0.6, seed=seed)
         model = S4VM(kernel=kernel, C_unlabeled=1.0, n_samples=10, risk=1.0, random_state=0).fit(X, y)
-        svm = SemiSupervisedSVC(C_unlabeled=0, kernel=kernel, loss="hinge", refine=False, random_state=0).fit(X, y)
-        kept = np.array_equal(model.transduction_[6:], svm.predict(X)[6:])
+        supervised = svm(C_unlabeled=0, kernel=kernel, loss="hinge", refine=False).fit(X, y)
+        kept = np.array_equal(model.transduction_[6:], supervised.predict(X)[6:])
         gains.append(model.objective_)
         assert model.objective_ >= 0
         assert kept or model.objective_ > 0

@@ -18,6 +18,8 @@ import wellsvm
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV
 
 pytest.importorskip("skops")
+# An easy problem under the defaults ends with its first label vector; under these of the paper it does not.
+PLAIN = ["--C", "1", "--C-unlabeled", "0.1", "--loss", "paper", "--balance", "labels", "--search", "local"]
 PROGRAM = [sys.executable, "-c", "from wellsvm.cli import main; main()"]
 
 
@@ -74,6 +76,7 @@ def test_a_terminal_sees_the_fit_and_ctrl_c_ends_it_with_130_and_no_file(tmp_pat
     X, y = np.random.default_rng(0).standard_normal((2000, 40)), np.arange(2000) % 2 + 1
     np.savez(tmp_path / "rows.npz", X=X, y=np.where(np.arange(2000) < 40, y, -1))
     options = ["--tol", "1e-12", "--C", "1e6", "--C-unlabeled", "1e6", "--max-iter", "100000", "--oracle", "climb"]
+    options += ["--loss", "hinge", "--balance", "labels", "--search", "local"]
     command = [*PROGRAM, "fit", "semi-supervised", "rows.npz", "-o", "model.skops", *options]
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
@@ -165,11 +168,16 @@ def test_svmlight_indices_begin_at_0_if_0_occurs_or_if_said(command, tmp_path):
     "options, parameters",
     [
         (["--gamma", "0.5", "--kernel", "rbf"], {"gamma": 0.5, "kernel": "rbf"}),
+        (["--balance", "estimate"], {"balance": "estimate"}),
+        (["--balance", "labels", "--loss", "paper"], {"balance": "labels", "loss": "paper"}),
         (["--balance", "none"], {"balance": None}),
         (["--balance", "0.4"], {"balance": 0.4}),
         (["--balance", "0.3,0.6"], {"balance": [0.3, 0.6]}),
         (["--no-refine", "--oracle", "climb", "--seed", "7"], {"refine": False, "oracle": "climb", "random_state": 7}),
         (["--C", "2", "--tol", "0.01", "--max-iter", "9"], {"C": 2.0, "tol": 0.01, "max_iter": 9}),
+        (["--search", "local", "--no-safe"], {"search": "local", "safe": False}),
+        (["--search", "annealed", "--safe"], {"search": "annealed", "safe": True}),
+        (["--cv", "--folds", "2", "--search", "annealed"], {"search": "annealed", "cv": 2}),
     ],
 )
 def test_options_become_parameters(command, files, tmp_path, options, parameters):
@@ -235,8 +243,44 @@ def test_the_summary_names_what_was_asked_for(command, files, tmp_path):
     assert "on the labeled training rows, not on new data" in told
 
 
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        ([], r"estimated 0\.\d\d \+- 0\.\d\d, found 0\.\d\d, of class yes"),
+        (["--balance", "labels"], r"as labeled 0\.50 \+- 0\.14, found 0\.\d\d, of class yes"),
+        (["--balance", "0.4"], r"given 0\.40, found 0\.\d\d, of class yes"),
+        (["--balance", "none"], r"found 0\.\d\d, of class yes"),
+        (["--cv", "--folds", "2"], r"estimated 0\.\d\d \+- 0\.\d\d, found 0\.\d\d, of class yes"),
+    ],
+)
+def test_the_summary_tells_the_class_shares(command, files, tmp_path, options, told):
+    done = command("fit", "semi-supervised", files / "rows.csv", "-o", tmp_path / "model", *options)
+    assert re.search(rf"^class shares +{told}$", done.out, re.MULTILINE)
+
+
+def test_shares_and_use_of_unlabeled_rows_are_in_the_json(command, files, tmp_path, rows, target):
+    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--json")
+    summary, model = json.loads(done.out), SemiSupervisedSVC(random_state=0).fit(rows[0], target)
+    assert summary["balance"] == model.balance_.tolist()
+    assert summary["balance_se"] == model.balance_se_.tolist()
+    assert summary["balance_found"] == model.balance_found_.tolist()
+    assert summary["used_unlabeled"] is model.used_unlabeled_
+
+
+def test_the_summary_says_where_unlabeled_rows_were_not_used(command, tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "rows.npz", X=rng.standard_normal((90, 5)), y=np.r_[np.arange(30) % 3, np.full(60, np.nan)])
+    line = r"^unlabeled rows +not used: this is the supervised SVM$"
+    for options, said in ((["--C-unlabeled", "0"], True), ([], True), (["--no-safe"], False)):
+        done = command("fit", "semi-supervised", tmp_path / "rows.npz", "-o", tmp_path / "model", *options)
+        assert bool(re.search(line, done.out, re.MULTILINE)) == said
+        assert wellsvm.load(tmp_path / "model").used_unlabeled_ is not said
+        told = r"^class shares +0: estimated .*; 1: estimated .*; 2: estimated "
+        assert re.search(told, done.out, re.MULTILINE)
+
+
 def test_not_converged_is_a_warning_of_one_line_and_in_the_summary(command, files, tmp_path):
-    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--max-iter", "1")
+    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--max-iter", "1", *PLAIN)
     assert done.code == 0
     assert done.err.startswith("wellsvm: warning: SemiSupervisedSVC stopped without convergence")
     assert done.err.count("\n") == 1
@@ -271,6 +315,9 @@ def test_info_of_a_model_saved_from_python(command, tmp_path, rows, target):
         ["--balance", "half"],
         ["--balance", "0.1,0.2,0.3"],
         ["--cv", "--C-unlabeled", "0.1"],
+        ["--cv", "--no-safe"],
+        ["--cv", "--safe"],
+        ["--search", "global"],
         ["--folds", "1"],
         ["--no-such-option"],
     ],

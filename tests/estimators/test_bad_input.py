@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 
 N = 40
@@ -136,8 +137,22 @@ PARAMETERS = {
     "degree": [(-1, V), ("a", T), (np.nan, V)],
     "coef0": [("a", T), (np.nan, V), (np.inf, V)],
     "cache_size": [(0, V), (-1, V), (np.nan, V), ("200", T), (True, T)],
-    "loss": [("logistic", V), (None, V)],
-    "balance": [(-0.1, V), (1.1, V), ((0.6, 0.4), V), ((0.1, 0.2, 0.3), V), ("equal", V), (np.nan, V), (("a", 1), T)],
+    "loss": [("logistic", V), (None, V), (True, V), (["auto"], V)],
+    "balance": [
+        (-0.1, V),
+        (1.1, V),
+        ((0.6, 0.4), V),
+        ((0.1, 0.2, 0.3), V),
+        ("equal", V),
+        (np.nan, V),
+        (("a", 1), T),
+        ("Estimate", V),
+        ({0: 0.5}, V),
+        ({0: 0.5, 1: "estimate"}, V),
+    ],
+    "search": [("global", V), (None, V), (1, V), (True, V)],
+    "safe": [("yes", T), (None, T), (1, T), (0.0, T)],
+    "intercept_scaling": [(0, V), (-1.0, V), (np.nan, V), (np.inf, V), ("3", T), (True, T)],
     "oracle": [("best", V), (None, V)],
     "init": [("random", V), (None, V), ([0, 1], V), (np.full(N, 7), V), (1 - TRUTH, V)],
     "unlabeled": [("missing", T), (object(), T), ([0, 1], V), (None, V)],
@@ -185,7 +200,11 @@ CASES |= {
     "three classes: dict without one": (lambda: fit(y=Y3, balance={0: 0.3, 1: 0.3}), V, r"balance has no entry .*2"),
     "three classes: dict with bad share": (lambda: fit(y=Y3, balance={0: 0.3, 1: 0.3, 2: 3}), V, r"balance"),
     "three classes: init contradicts": (lambda: fit(y=Y3, init=np.zeros(N)), V, r"init contradicts"),
-    "init contradicts the balance": (lambda: fit(init=np.where(np.isnan(Y), 1, Y)), V, r"init contradicts"),
+    "init contradicts the balance": (
+        lambda: fit(init=np.where(np.isnan(Y), 1, Y), balance="labels"),
+        V,
+        r"init contradicts",
+    ),
     "CV: empty grid": (lambda: fit_cv(Cs_unlabeled=[]), V, r"Cs_unlabeled is empty"),
     "CV: negative value": (lambda: fit_cv(Cs_unlabeled=[0.1, -1]), V, r"Cs_unlabeled.*-1"),
     "CV: NaN value": (lambda: fit_cv(Cs_unlabeled=[np.nan]), V, r"Cs_unlabeled"),
@@ -208,6 +227,10 @@ CASES |= {
         V,
         r"Class 1 .*1 labeled row",
     ),
+    "CV: bad search": (lambda: fit_cv(search="global"), V, r"search must be"),
+    "CV: bad balance": (lambda: fit_cv(balance="guess"), V, r"balance must be"),
+    "CV: bad intercept_scaling": (lambda: fit_cv(intercept_scaling=0), V, r"intercept_scaling must be"),
+    "CV: safe is no parameter": (lambda: fit_cv(safe=True), T, r"safe"),
     "CV: bad C": (lambda: fit_cv(C=-1), V, r"C must be"),
     "predict before fit": (lambda: SemiSupervisedSVC().predict(X), NotFittedError, r"not fitted"),
     "decision_function before fit": (lambda: SemiSupervisedSVCCV().decision_function(X), NotFittedError, r"not fitted"),
@@ -275,8 +298,8 @@ def test_a_fit_that_a_warning_ends_leaves_a_fitted_model_as_it_was(kernel):
     model = fit(kernel=kernel)
     decided, before = model.decision_function(X), fitted_attributes(model)
     with pytest.warns(UserWarning, match="without convergence"):
-        SemiSupervisedSVC(kernel=kernel, max_iter=1, tol=1e-12, init="alignment", random_state=0).fit(X, Y + 5)
-    model.set_params(max_iter=1, tol=1e-12, init="alignment")
+        SemiSupervisedSVC(**PLAIN, kernel=kernel, max_iter=1, tol=1e-12, init="alignment", random_state=0).fit(X, Y + 5)
+    model.set_params(**PLAIN, max_iter=1, tol=1e-12, init="alignment")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", _raise)
         with pytest.raises(UserWarning):

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
+from checks import PLAIN
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV
 from wellsvm.rows import making
 from wellsvm.rows.cached import CachedRows
@@ -148,4 +149,6 @@ def test_a_kernel_value_that_is_not_finite_names_its_row():
     X, y = problem()
     X[77] = 1e60
     with pytest.raises(ValueError, match="row 77"), np.errstate(over="ignore", invalid="ignore"):
-        SemiSupervisedSVC(kernel="poly", gamma=1.0, degree=3, cache_size=0.05, random_state=0).fit(X, partly(y))
+        SemiSupervisedSVC(**PLAIN, kernel="poly", gamma=1.0, degree=3, cache_size=0.05, random_state=0).fit(
+            X, partly(y)
+        )

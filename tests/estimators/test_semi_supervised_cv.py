@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
 from wellsvm.estimators.semi_supervised_cv import choose
 from wellsvm.model_selection import SemiSupervisedSplit
@@ -124,16 +125,17 @@ def test_the_final_model_is_the_fit_with_the_value_chosen(kernel, n_classes):
     # Unlabeled rows never help here: the final fit is the supervised one, which has one solution.
     supervised = fit(X, y, kernel=kernel, gamma=0.5, loss="squared_hinge", tol=1e-6, scoring=lambda *ignored: 1.0)
     assert supervised.C_unlabeled_ == 0.0
-    params = {"kernel": kernel, "gamma": 0.5, "random_state": 0}
+    params = {"kernel": kernel, "gamma": 0.5, "search": "local", "safe": False, "random_state": 0}
     plain = SemiSupervisedSVC(C_unlabeled=0.0, loss="squared_hinge", tol=1e-6, **params).fit(X, y)
-    assert set(vars(plain)) <= set(vars(supervised)) | {"warm_start", "C_unlabeled", "_fits"}
+    assert set(vars(plain)) <= set(vars(supervised)) | {"warm_start", "C_unlabeled", "safe", "_fits"}
     np.testing.assert_allclose(supervised.decision_function(X), plain.decision_function(X), atol=5e-3)
     np.testing.assert_array_equal(supervised.transduction_, plain.transduction_)
     # With them the searches start elsewhere: both end in labellings whose SVMs have these objectives.
     given = iter([0.0, 0.5, 1.0] * 3)
-    model = fit(X, y, kernel=kernel, gamma=0.5, scoring=lambda *ignored: next(given))
+    shared = {name: value for name, value in PLAIN.items() if name not in ("C_unlabeled", "safe")}
+    model = fit(X, y, kernel=kernel, gamma=0.5, scoring=lambda *ignored: next(given), **shared)
     assert model.C_unlabeled_ == 0.1
-    plain = SemiSupervisedSVC(C_unlabeled=0.1, **params).fit(X, y)
+    plain = SemiSupervisedSVC(**{**params, **PLAIN}).fit(X, y)
     np.testing.assert_allclose(model.refined_objective_, plain.refined_objective_, rtol=5e-3)
     np.testing.assert_array_equal(model.transduction_, plain.transduction_)
     known = ~np.isnan(y)
@@ -180,7 +182,8 @@ def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel
     decided = iter(watch.decided)
     for fold, (train, test) in enumerate(SemiSupervisedSplit(StratifiedKFold(3)).split(X, y)):
         for candidate, C_unlabeled in enumerate((0.0, 0.02)):
-            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, **params).fit(X[train], y[train])
+            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, search="local", safe=False, **params)
+            alone.fit(X[train], y[train])
             np.testing.assert_allclose(next(decided), alone.decision_function(X[test]), atol=5e-3)
             assert model.scores_[0, candidate, fold] == alone.score(X[test], y[test])
 

@@ -57,6 +57,7 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, title: st
         sections.convergence(fitted, runs),
         sections.label_vectors(fitted, runs),
         sections.labels(fitted, runs),
+        sections.unlabeled_rows(fitted),
         sections.key_instances(fitted),
         sections.margins(model, fitted, X),
         sections.parameters(fitted),

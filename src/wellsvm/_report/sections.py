@@ -7,12 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._class_shares import NOT_USED, shares_told
 from wellsvm._fitted_runs import Run
 from wellsvm._report.page import Raw, legend, section, share_bar, table, tiles
 from wellsvm._report.svg import MOST_COLOURS, Line, colour_of, histogram, line_chart
 from wellsvm.engine.report import Status
 
-__all__ = ["convergence", "figures", "key_instances", "label_vectors", "labels", "margins", "parameters", "search"]
+__all__ = [
+    "convergence",
+    "figures",
+    "key_instances",
+    "label_vectors",
+    "labels",
+    "margins",
+    "parameters",
+    "search",
+    "unlabeled_rows",
+]
 
 # Zero, and what rounding leaves of it, is drawn at this many tol on a logarithmic axis.
 FLOOR = 1e-2
@@ -197,6 +208,17 @@ def labels(model: Any, runs: list[Run]) -> str:
             "the label vectors vote for."
         )
     return section("Labels of the training rows", table([what, "rows", "share"], rows), note=note)
+
+
+def unlabeled_rows(model: Any) -> str:
+    """Shares of the classes among the unlabeled rows, and whether these rows took part."""
+    told = shares_told(model)
+    if not told:
+        return ""
+    lines = [f"class shares: {told}"]
+    if not model.used_unlabeled_:
+        lines.append(f"unlabeled rows: {NOT_USED}")
+    return section("Unlabeled rows", "".join(f"<p>{escape(line)}</p>" for line in lines))
 
 
 def key_instances(model: Any) -> str:

@@ -130,6 +130,10 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
     @with_callbacks
     def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
+        if self._estimates_shares():
+            raise ValueError(
+                f"{type(self).__name__} does not estimate the balance: use 'labels' or a share; got balance='estimate'"
+            )
         X, partial = self._validate(X, y)
         kernel, label_sets = make_kernel(self, X), self._label_sets(partial)
         for labels in label_sets:

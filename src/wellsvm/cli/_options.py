@@ -29,6 +29,7 @@ class LossName(StrEnum):
     """Loss functions."""
 
     AUTO = "auto"
+    PAPER = "paper"
     HINGE = "hinge"
     SQUARED_HINGE = "squared_hinge"
 
@@ -38,6 +39,13 @@ class OracleName(StrEnum):
 
     PAPER = "paper"
     CLIMB = "climb"
+
+
+class SearchName(StrEnum):
+    """Ways to search for one labelling."""
+
+    ANNEALED = "annealed"
+    LOCAL = "local"
 
 
 def defaults_of(estimator: type) -> dict[str, Any]:
@@ -53,10 +61,10 @@ def _gamma(text: str) -> float | str:
 
 
 def _balance(text: str) -> Any:
-    """ "labels", None, a share, or an interval."""
-    if text in ("labels", "none"):
+    """ "estimate", "labels", None, a share, or an interval."""
+    if text in ("estimate", "labels", "none"):
         return None if text == "none" else text
-    expected = "'labels', 'none', a share such as 0.4, or an interval such as 0.3,0.5"
+    expected = "'estimate', 'labels', 'none', a share such as 0.4, or an interval such as 0.3,0.5"
     shares = [_number(part, expected) for part in text.split(",")]
     if len(shares) > 2:
         raise typer.BadParameter(f"{text!r} is not {expected}")
@@ -143,12 +151,36 @@ Gamma = Annotated[
 ]
 Degree = Annotated[float, typer.Option("--degree", help="Degree of poly.")]
 Coef0 = Annotated[float, typer.Option("--coef0", help="Constant of poly and sigmoid.")]
-Loss = Annotated[LossName, typer.Option("--loss", help="'auto': hinge if linear, else squared hinge.")]
+Loss = Annotated[LossName, typer.Option("--loss", help="'auto', 'paper': hinge if linear, else squared hinge.")]
+LossOfRows = Annotated[
+    LossName,
+    typer.Option(
+        "--loss",
+        help="'auto': hinge for sparse rows if linear, else squared hinge; 'paper': hinge if linear, else squared.",
+    ),
+]
 Balance = Annotated[
     Any,
     typer.Option(
-        "--balance", parser=_balance, metavar="labels|none|SHARE|LOW,HIGH",
-        help="Share of positives among the unlabeled rows: that of the labeled ones, free, given, or between two.",
+        "--balance", parser=_balance, metavar="estimate|labels|none|SHARE|LOW,HIGH",
+        help="Share of positives among the unlabeled rows: estimated, as among the labeled ones, free, given, or "
+        "between two.",
+    ),
+]  # fmt: skip
+Search = Annotated[
+    SearchName | None,
+    typer.Option(
+        "--search", show_default=False,
+        help="How one labelling is searched for: 'annealed' raises the price of unlabeled rows step by step. "
+        "[default: annealed; with --cv, local]",
+    ),
+]  # fmt: skip
+Safe = Annotated[
+    bool | None,
+    typer.Option(
+        "--safe/--no-safe", show_default=False,
+        help="Leave the unlabeled rows out where the labeled ones speak against them; asked where the balance is "
+        "estimated. [default: safe]",
     ),
 ]  # fmt: skip
 BalanceOfClusters = Annotated[

@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from wellsvm._class_shares import NOT_USED
 from wellsvm.engine.report import Status
 
 __all__ = ["engine_facts", "plain", "print_json", "print_table", "rows_of_engine", "rows_of_summary"]
@@ -74,6 +75,10 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
     if "C_unlabeled" in summary:
         chosen = f", chosen by {summary['chosen_by']}" if summary["chosen_by"] else ""
         rows.append(("C_unlabeled", f"{summary['C_unlabeled']:g}{chosen}"))
+    if summary.get("class_shares"):
+        rows.append(("class shares", summary["class_shares"]))
+    if "used_unlabeled" in summary and not summary["used_unlabeled"] and summary["labeled"] < summary["rows"]:
+        rows.append(("unlabeled rows", NOT_USED))
     rows += rows_of_engine(summary)
     if "training_accuracy" in summary:
         what = "training bags" if "bags" in summary else "labeled training rows"

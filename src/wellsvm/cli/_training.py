@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from wellsvm import Bags, save
+from wellsvm._class_shares import shares_told
 from wellsvm.cli._console import check_output, progress_of_fit, told_in_one_line, warnings_as_lines
 from wellsvm.cli._data import Format, Layout, Table, read
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_summary
@@ -72,6 +73,11 @@ def on_rows(unlabeled: str) -> Trainer:
             "classes": model.classes_,
             "C_unlabeled": model.C_unlabeled_ if chosen else model.C_unlabeled,
             "chosen_by": f"cross-validation over {model.scores_.shape[-1]} folds" if chosen else None,
+            "used_unlabeled": model.used_unlabeled_,
+            "balance": model.balance_,
+            "balance_se": model.balance_se_,
+            "balance_found": model.balance_found_,
+            "class_shares": shares_told(model),
             "training_accuracy": right.mean(),
         }
 

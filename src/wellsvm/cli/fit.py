@@ -42,8 +42,10 @@ def semi_supervised(
     gamma: option.Gamma = ROWS["gamma"],
     degree: option.Degree = ROWS["degree"],
     coef0: option.Coef0 = ROWS["coef0"],
-    loss: option.Loss = ROWS["loss"],
+    loss: option.LossOfRows = ROWS["loss"],
     balance: option.Balance = ROWS["balance"],
+    search: option.Search = None,
+    safe: option.Safe = None,
     oracle: option.Oracle = ROWS["oracle"],
     refine: option.Refine = ROWS["refine"],
     tol: option.Tol = ROWS["tol"],
@@ -61,9 +63,11 @@ def semi_supervised(
     if cv:
         if C_unlabeled is not None:
             raise typer.BadParameter("--cv chooses C_unlabeled; leave out --C-unlabeled, or --cv")
+        if safe is not None:
+            raise typer.BadParameter("--cv judges unlabeled rows by its folds; leave out --safe and --no-safe, or --cv")
         model = SemiSupervisedSVCCV(cv=folds)
-    elif C_unlabeled is not None:
-        model.set_params(C_unlabeled=C_unlabeled)
+    given = {"C_unlabeled": C_unlabeled, "safe": safe, "search": search and search.value}
+    model.set_params(**{name: value for name, value in given.items() if value is not None})
     model.set_params(
         C=C, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value, balance=balance,
         oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,

@@ -28,7 +28,7 @@ def grown_share(rows: Rows, codes: IntArray, loss: str, C: FloatArray, seed: int
     rows : Rows
         All rows; of the unlabeled ones a sample is taken where they are many.
     codes : array of shape (n_rows,)
-        Class of every row, 0 or 1, -1 where it is unlabeled.
+        Class of every row, 0 or 1, -1 where it is unlabeled, `LEFT_OUT` where it is not to be looked at.
     loss : str
         Loss of the SVMs.
     C : array of shape (n_rows,)
@@ -40,7 +40,7 @@ def grown_share(rows: Rows, codes: IntArray, loss: str, C: FloatArray, seed: int
     """
     rng = np.random.default_rng(seed)
     rows, codes, C = some_unlabeled(rows, codes, C, options.sampled_rows, rng)
-    known = codes >= 0
+    known, unlabeled = codes >= 0, codes == -1
     y = np.where(known, 2 * codes - 1, 0).astype(np.int8)
     price, alpha = options.grown_price * float(C[known].mean()), None
     for lead in (*options.grown_leads, None):
@@ -52,5 +52,5 @@ def grown_share(rows: Rows, codes: IntArray, loss: str, C: FloatArray, seed: int
         f, alpha = svm.scores(), svm.alpha
         if lead is not None:
             sure = np.abs(f) > lead * np.abs(f[known]).mean()
-            y[~known] = np.where(sure, np.sign(f), 0.0)[~known]
-    return float(np.mean(f[~known] > 0))
+            y[unlabeled] = np.where(sure, np.sign(f), 0.0)[unlabeled]
+    return float(np.mean(f[unlabeled] > 0))

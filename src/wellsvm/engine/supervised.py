@@ -17,7 +17,10 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Solution, fit_svm
 
-__all__ = ["Supervised", "fold_of", "some_unlabeled", "supervised_values"]
+__all__ = ["LEFT_OUT", "Supervised", "fold_of", "some_unlabeled", "supervised_values"]
+
+LEFT_OUT = -2
+"""Code of a row that a fold holds out: it has no label and counts in no share."""
 
 
 class Supervised(NamedTuple):
@@ -51,7 +54,7 @@ def supervised_values(
     rows : Rows
         All rows.
     codes : array of shape (n_rows,)
-        Class of every row, -1 where it is unlabeled.
+        Class of every row, -1 where it is unlabeled, `LEFT_OUT` where it is not to be looked at.
     n_classes : int
         Number of classes.
     C : array of shape (n_rows,)
@@ -61,7 +64,7 @@ def supervised_values(
     options : Options
         Constants.
     """
-    labeled = np.flatnonzero(codes >= 0)
+    labeled, unlabeled = np.flatnonzero(codes >= 0), np.flatnonzero(codes == -1)
     near, rng, codes, C = (
         rows.part(labeled),
         np.random.default_rng(seed),
@@ -80,7 +83,7 @@ def supervised_values(
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)
     U = np.stack([rows.from_part(point, labeled) for point in (*points, *means.T)], axis=1)
-    values = rows.scores(np.ascontiguousarray(U))[np.setdiff1d(np.arange(rows.n_instances), labeled)]
+    values = rows.scores(np.ascontiguousarray(U))[unlabeled]
     of_svms, of_means = values[:, : len(columns)], values[:, len(columns) :]
     return Supervised(out_of_fold, of_svms, near.scores(np.ascontiguousarray(means)), of_means, near.squared_norms)
 
@@ -112,9 +115,9 @@ def some_unlabeled(
     rows: Rows, codes: IntArray, C: FloatArray, most: int, rng: np.random.Generator
 ) -> tuple[Rows, IntArray, FloatArray]:
     """Rows, codes and prices of all labeled rows and ``most`` unlabeled ones, at the price of all of these."""
-    unlabeled = np.flatnonzero(codes < 0)
+    unlabeled = np.flatnonzero(codes == -1)
     if unlabeled.size <= most:
         return rows, codes, C
     chosen = np.sort(np.append(np.flatnonzero(codes >= 0), rng.choice(unlabeled, most, replace=False)))
-    C = np.where(codes < 0, C * (unlabeled.size / most), C)
+    C = np.where(codes == -1, C * (unlabeled.size / most), C)
     return rows.part(chosen), codes[chosen], C[chosen]

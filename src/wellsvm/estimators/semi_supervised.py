@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
+from wellsvm.engine.supervised import LEFT_OUT
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
     KernelModel,
@@ -177,12 +178,29 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
         return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
 
+    def _estimates_shares(self) -> bool:
+        return isinstance(self.balance, str) and self.balance == "estimate"
+
     def _shares(
-        self, rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options
+        self,
+        rows: Rows,
+        partial: PartialLabels,
+        loss: str,
+        C: FloatArray,
+        seed: int,
+        options: Options,
+        held_out: BoolArray | None = None,
     ) -> Shares | None:
-        """The shares of the classes among the unlabeled rows, where they are to be estimated."""
-        if not (isinstance(self.balance, str) and self.balance == "estimate") or partial.labeled.all():
+        """The shares of the classes among the unlabeled rows, where they are to be estimated.
+
+        Rows ``held_out`` and their labels are not looked at; None where a class has no other label.
+        """
+        if not self._estimates_shares() or partial.labeled.all():
             return None
+        if held_out is not None:
+            partial = replace(partial, codes=np.where(held_out, LEFT_OUT, partial.codes))
+            if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
+                return None
         return told_shares(rows, partial, loss, C, seed, options)
 
     @staticmethod
@@ -195,7 +213,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     ) -> list[str | LabelArray]:
         """The rule for the first label vector of every problem, or the user's first labels, +1 for its class.
 
-        Without ``check`` they need not be in the label set: a fold has another balance than the whole.
+        Without ``check`` they need not be in the label set: a fold has another balance than the whole. Nor need they
+        have a balance that is estimated, which nobody can know before: the nearest labels that have it are taken.
         """
         if isinstance(self.init, str):
             return [choice("init", self.init, INITS, also=" or an array")] * len(label_sets)
@@ -208,7 +227,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         positive = partial.classes[1:] if len(partial.classes) == 2 else partial.classes
         inits = [np.where(given == c, 1, -1).astype(np.int8) for c in positive]
         for labels, init in zip(label_sets, inits):
-            if check and not labels.contains(init):
+            keeps_known = np.array_equal(init[labels.y_known != 0], labels.y_known[labels.y_known != 0])
+            if check and not (keeps_known if self._estimates_shares() else labels.contains(init)):
                 raise ValueError(
                     "init contradicts the known labels or the balance: among the unlabeled rows between "
                     f"{labels.low} and {labels.high} must be positive; change init, or pass balance=None"
@@ -224,6 +244,9 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         binary = len(fits) == 1
         codes = (fits[0].y() > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)
         self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
+        predicted = (fits[0].scores() > 0).astype(np.intp) if binary else codes
+        asked = ~partial.labeled if not partial.labeled.all() else partial.labeled
+        self.balance_found_ = np.bincount(predicted[asked], minlength=len(partial.classes)) / np.count_nonzero(asked)
 
     def _store_shares(self, partial: PartialLabels, shares: Shares | None, label_sets: list[BalancedLabels]) -> None:
         """Store the shares asked for, or found where none was."""
@@ -394,6 +417,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     balance_, balance_se_ : arrays of shape (n_classes,)
         Share of each class among the unlabeled rows as estimated or given (as found, where it was left open), and its
         standard error: 0 for a share that was given.
+    balance_found_ : array of shape (n_classes,)
+        Share of each class among the unlabeled rows by what `predict` says of them.
     used_unlabeled_ : bool
         Whether unlabeled rows took part; False gives the supervised SVM.
     proba_slope_, proba_offsets_ : float and array of shape (n_classes,)

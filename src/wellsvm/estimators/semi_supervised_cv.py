@@ -195,12 +195,13 @@ stopping, weight_update, search, intercept_scaling, probability
         n_searched = len(kernels) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
 
-        def fold_scores(rows: Rows, shares: Shares | None, number: int) -> list[float]:
+        def fold_scores(rows: Rows, number: int) -> list[float]:
             """Score along the grid. Rows not in ``train`` are held out: same rows, price 0."""
             train, test = folds[number % len(folds)]
             held_out = np.ones(partial.codes.size, dtype=bool)
             held_out[train] = False
             prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
+            shares = self._shares(rows, partial, loss, prices[0], seed, roughly, held_out)
             y_test = partial.classes[partial.codes[test]]
             path = self._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
             with progress.part(number, "fold"):
@@ -208,13 +209,11 @@ stopping, weight_update, search, intercept_scaling, probability
 
         scores, largest = [], max(number("C", self.C, low=0.0, open_low=True), *grid)
         pairs = shared_pairs(X, kernels[0], largest, self.cache_size) if len(kernels) > 1 else None
-        C = self._prices(X, partial, sample_weight, 0.0)
         for k, kernel in enumerate(kernels):
             rows = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows_of(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
-            shares = self._shares(rows, partial, loss, C, seed, roughly)
             numbers = range(k * len(folds), (k + 1) * len(folds))
-            scores.append(np.transpose(run([bind(fold_scores, rows, shares, i) for i in numbers], n_jobs)))
+            scores.append(np.transpose(run([bind(fold_scores, rows, i) for i in numbers], n_jobs)))
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([kernel.gamma for kernel in kernels])
         best_kernel, best_C = choose(self.scores_)
@@ -224,8 +223,8 @@ stopping, weight_update, search, intercept_scaling, probability
             rows = self._rows_of(X, kernels[best_kernel], largest, pairs=pairs)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(n_jobs)
-        shares = self._shares(rows, partial, loss, C, seed, options)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
+        shares = self._shares(rows, partial, loss, prices[0], seed, options)
         accuracies, n_fits = [roughly] * best_C + [options], len(prices) * n_problems
         with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
             *_, fits = self._path(rows, partial, shares, loss, prices, accuracies, seed, n_jobs=n_jobs, progress=part)

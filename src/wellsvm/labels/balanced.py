@@ -113,7 +113,8 @@ def _checked(balance: Any) -> Balance:
             return low, high
     elif _is_share(balance):
         return float(balance)
-    raise ValueError(f"balance must be {ways}; got balance={balance!r}")
+    numbers = not isinstance(balance, (tuple, list)) or all(isinstance(part, Real) for part in balance)
+    raise (ValueError if numbers else TypeError)(f"balance must be {ways}; got balance={balance!r}")
 
 
 def _is_share(value: Any) -> bool:

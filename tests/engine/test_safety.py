@@ -1,0 +1,111 @@
+"""The judgement: clusters that fit the labels are used, labels at random are not, and what it looks at is bounded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wellsvm.engine import safety
+from wellsvm.engine.safety import judge_unlabeled
+from wellsvm.options import Options
+from wellsvm.rows import GramRows, LinearRows
+
+ANNEALED = Options(search_prices=Options.annealed_prices)
+
+
+def clusters(seed=0, n_classes=2, n=400, n_labeled=20, distance=3.0, n_features=60, random_labels=False):
+    """Clouds in many dimensions: few labels leave the direction open that all rows show. -1 where unlabeled."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % n_classes
+    centres = np.zeros((n_classes, n_features))
+    centres[np.arange(n_classes), np.arange(n_classes)] = distance
+    X = rng.standard_normal((n, n_features)) + centres[truth]
+    labels = rng.permutation(truth) if random_labels else truth
+    return X, np.where(np.arange(n) < n_labeled, labels, -1)
+
+
+def judge(X, codes, loss="squared_hinge", form=lambda X: LinearRows(X, 1.0), options=ANNEALED, shares=None, seed=0):
+    n_classes = codes.max() + 1
+    shares = np.full(n_classes, 1 / n_classes) if shares is None else np.array(shares)
+    C = np.where(codes >= 0, 2.0, 0.2)
+    return judge_unlabeled(form(X), codes, shares, loss, C, seed, options)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("form", [lambda X: LinearRows(X, 1.0), lambda X: GramRows(X @ X.T, 1.0)], ids=["rows", "gram"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_clusters_that_fit_the_labels_are_used(n_classes, form, loss):
+    verdict = judge(*clusters(n_classes=n_classes, n_labeled=30, distance=6.0 if n_classes == 3 else 4.0), loss, form)
+    assert verdict.helps
+    assert verdict.gain > 2 * verdict.error > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_at_random_speak_against_unlabeled_rows(n_classes):
+    used = [judge(*clusters(seed, n_classes, n_labeled=24, random_labels=True), seed=seed).helps for seed in range(6)]
+    assert sum(used) <= 1  # two standard errors: one chance in forty each
+
+
+def test_a_verdict_is_the_same_for_the_same_seed():
+    X, codes = clusters(distance=2.0)
+    assert judge(X, codes, seed=3) == judge(X, codes, seed=3)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Codes and number of rows of every fold."""
+    folds, values = [], safety._values
+
+    def watched(rows, codes, *rest):
+        folds.append((rows.n_instances, codes))
+        return values(rows, codes, *rest)
+
+    monkeypatch.setattr(safety, "_values", watched)
+    return folds
+
+
+def test_every_label_is_held_out_once_and_all_others_are_known(seen):
+    X, codes = clusters(n=100, n_labeled=14)
+    judge(X, codes)
+    assert len(seen) == ANNEALED.judge_folds
+    hidden = np.sum([(known < 0) & (codes >= 0) for _, known in seen], axis=0)
+    np.testing.assert_array_equal(hidden, codes >= 0)
+    for _, known in seen:
+        np.testing.assert_array_equal(known[known >= 0], codes[known >= 0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_only_label_of_a_class_is_never_held_out(seen, n_classes):
+    X, codes = clusters(n=100, n_classes=n_classes, n_labeled=12)
+    of_last = np.flatnonzero(codes == n_classes - 1)
+    codes[of_last[1:]] = -1
+    judge(X, codes)
+    assert seen
+    assert all(known[of_last[0]] == n_classes - 1 for _, known in seen)
+
+
+def test_where_every_class_has_one_label_nothing_speaks_against_unlabeled_rows(seen):
+    X, codes = clusters(n_labeled=2)
+    assert judge(X, codes) == (0.0, 0.0, True)
+    assert not seen
+
+
+def test_a_sample_bounds_the_rows(seen):
+    X, codes = clusters(n=400, n_labeled=20)
+    judge(X, codes, options=Options(judged_rows=50))
+    assert {n for n, _ in seen} == {70}
+    assert all(np.count_nonzero(known >= 0) < 20 for _, known in seen)
+
+
+def test_one_against_the_rest_counts_half_the_lead_over_the_best_other_class():
+    values = np.array([[2.0, 0.0, -1.0], [0.0, 0.5, 0.1], [9.0, 0.0, 0.0]])
+    np.testing.assert_allclose(safety._ramp(values, np.array([0, 2, 1])), [0.0, 1.2, 2.0])
+    np.testing.assert_allclose(safety._ramp(np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])), [0.5, 1.5, 2.0])
+
+
+def test_classes_weigh_the_same_whatever_their_number_of_labels():
+    gains, codes = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0, 1, 1, 1])
+    verdict = safety._compare(gains, codes, Options())
+    assert verdict.gain == pytest.approx(0.5)
+    assert verdict.error == pytest.approx(np.sqrt(0.25**2 + 3 * (0.5 / 6) ** 2))
+    assert not verdict.helps
