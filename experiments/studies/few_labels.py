@@ -30,7 +30,7 @@ from experiments.data_sets import load_set
 from experiments.journal import Entry, Journal
 from experiments.runner import Trial
 from experiments.splits import Split, SplitPlan, make_split
-from experiments.studies.choices import TEXT, UCI
+from experiments.studies.choices import TEXT, UCI, VERSION_0_1
 from experiments.studies.few_labels_tables import few_labels_table
 from experiments.studies.study import Study, fit_facts
 from wellsvm import SemiSupervisedSVC
@@ -45,10 +45,6 @@ FEW_OF_UCI: tuple[tuple[float, str], ...] = ((10, BY_CLASS), (0.1, AT_RANDOM))
 EMBEDDINGS = "emb_topics"
 TOPICS = ("games", "sound", "net", "admin", "science", "math", "mail")
 SMALL_UCI = tuple(name for name in UCI if name not in ("uci_krvskp", "uci_sick"))
-VERSION_0_1: dict[str, Any] = {
-    "C": 1.0, "C_unlabeled": 0.1, "loss": "paper", "balance": "labels", "search": "local", "safe": False,
-    "intercept_scaling": 1.0,
-}  # fmt: skip
 
 
 class Cell(NamedTuple):
