@@ -28,13 +28,18 @@ Results: TypeAlias = dict[str, Entry]  # entries of one cell, by method
 
 
 def few_labels_table(entries: Sequence[Entry], figure: str) -> str:
-    """The table that a figure names: "PART HALF", "differences" or "shares"; anything else is all of them."""
+    """The table that a figure names: "PART HALF", "PART sets", "differences" or "shares"; anything else is most of them.
+
+    Empty where a part has no cell yet.
+    """
     cells = _complete(entries)
     if figure == "differences":
         return _differences(cells)
     if figure == "shares":
         return _share_errors(cells)
     part, _, half = figure.partition(" ")
+    if part in PARTS and half == "sets":
+        return _by_set([cell for cell in cells if cell[OURS]["part"] == part])
     if part in PARTS:
         return _accuracies(_of(cells, part, half))
     shown = [(p, h) for p in PARTS for h in HALVES if _of(cells, p, h)]
@@ -89,9 +94,11 @@ def _above(method: str, cell: Results) -> float:
 
 def _accuracies(cells: Sequence[Results]) -> str:
     """A line for each method: accuracy, its standard error and the share of cells it harms, for each kind of labels."""
+    if not cells:
+        return ""
     kinds = _by_labels(cells)
     lines = []
-    for method in cells[0] if cells else ():
+    for method in cells[0]:
         line = [method]
         for of_kind in kinds.values():
             mean, error = _mean(of_kind, partial(_accuracy, method))
@@ -102,6 +109,17 @@ def _accuracies(cells: Sequence[Results]) -> str:
         lines.append([*line, f"{np.mean(used):.2f}" if used else "", f"{seconds:.3f}"])
     lines.append(["cells", *(str(len(of_kind)) for of_kind in kinds.values()), "", ""])
     return pipe_table(["method", *kinds, "used", "CPU s"], lines)
+
+
+def _by_set(cells: Sequence[Results]) -> str:
+    """Mean accuracy on each set over the draws of both halves."""
+    lines = []
+    for kind, of_kind in _by_labels(cells).items():
+        for name in dict.fromkeys(cell[OURS]["set"] for cell in of_kind):
+            of_set = [cell for cell in of_kind if cell[OURS]["set"] == name]
+            means = [np.mean([_accuracy(method, cell) for cell in of_set]) for method in of_set[0]]
+            lines.append([name, kind, str(len(of_set)), *(f"{mean:.3f}" for mean in means)])
+    return pipe_table(["set", "labels", "draws", *cells[0]], lines, text=("labels",)) if cells else ""
 
 
 def _differences(cells: Sequence[Results]) -> str:

@@ -129,6 +129,13 @@ def test_a_cell_that_is_not_finished_does_not_count(entries):
     assert table.splitlines()[-1].split("|")[2].strip() == "1"
 
 
+def test_sets_are_shown_one_by_one(entries):
+    lines = few_labels_table(entries, "pairs sets").splitlines()
+    assert [cell.strip() for cell in lines[2].split("|")[1:-1]] == ["a", "20 at random", "2", "0.925", "0.850"]
+    assert [cell.strip() for cell in lines[3].split("|")[1:-1]] == ["b", "20 at random", "1", "0.700", "0.760"]
+    assert few_labels_table(entries, "text sets") == ""
+
+
 def test_differences_are_those_of_the_same_cells(entries):
     lines = few_labels_table(entries, "differences").splitlines()
     assert "development" in lines[2]
@@ -146,6 +153,7 @@ def test_without_a_figure_all_tables_are_shown(entries):
     assert text.startswith("pairs, development half:")
     assert text.count("| method") == 2
     assert "ratio" in text
+    assert few_labels_table(entries, "seven development") == "", "nothing is measured yet"
 
 
 def test_the_pairs_are_all_and_the_seven_classes_apart():
