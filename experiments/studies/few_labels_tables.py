@@ -28,7 +28,7 @@ Results: TypeAlias = dict[str, Entry]  # entries of one cell, by method
 
 
 def few_labels_table(entries: Sequence[Entry], figure: str) -> str:
-    """The table that a figure names: "PART HALF", "PART sets", "differences" or "shares"; anything else is most of them.
+    """The table that a figure names: "PART HALF", "PART sets", "differences" or "shares"; else it is most of them.
 
     Empty where a part has no cell yet.
     """
