@@ -2,7 +2,8 @@
 
 Text: tf-idf, 75/25 random splits, 50 or 200 labels drawn at random (at least one of each class; for the cross-validated
 models at least two). UCI: standardised features, 75/25, 10 % of the training rows labeled. "rcv1 n" are n rows of
-`wellsvm.datasets.make_sparse_text`.
+`wellsvm.datasets.make_sparse_text`. What a study does not set is as in version 0.1, for which they were made; see
+few_labels.py for the defaults of today.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from experiments.studies.study import Study, fit_facts, mean_of
 from experiments.widths import gamma_of_width
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 
-__all__ = ["CHOICES", "CHOICE_STUDIES"]
+__all__ = ["CHOICES", "CHOICE_STUDIES", "TEXT", "UCI", "VERSION_0_1"]
 
 TRAIN = 0.75
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # the paper's
@@ -36,6 +37,11 @@ UCI = (
     "uci_ionosphere", "uci_house_votes", "uci_clean1", "uci_isolet", "uci_australian", "uci_diabetes", "uci_german",
     "uci_krvskp", "uci_sick",
 )  # fmt: skip
+VERSION_0_1: dict[str, Any] = {
+    "C": 1.0, "C_unlabeled": 0.1, "loss": "paper", "balance": "labels", "search": "local", "safe": False,
+    "intercept_scaling": 1.0,
+}  # fmt: skip
+ONLY_WITHOUT_CV = ("C_unlabeled", "safe")
 
 Fit = Callable[[Matrix, np.ndarray], Any]
 
@@ -53,12 +59,13 @@ def supervised(kernel: str) -> Fit:
 
 def semi(**parameters: Any) -> Fit:
     """SemiSupervisedSVC."""
-    return lambda X, y: SemiSupervisedSVC(random_state=0, **parameters).fit(X, y)
+    return lambda X, y: SemiSupervisedSVC(random_state=0, **(VERSION_0_1 | parameters)).fit(X, y)
 
 
 def semi_cv(**parameters: Any) -> Fit:
     """SemiSupervisedSVCCV; with ``Cs_unlabeled=[0.0]`` the supervised SVM tuned the same way."""
-    return lambda X, y: SemiSupervisedSVCCV(random_state=0, **parameters).fit(X, y)
+    old = {name: value for name, value in VERSION_0_1.items() if name not in ONLY_WITHOUT_CV}
+    return lambda X, y: SemiSupervisedSVCCV(random_state=0, **(old | parameters)).fit(X, y)
 
 
 def semi_cv_rbf(**parameters: Any) -> Fit:
