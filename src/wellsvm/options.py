@@ -223,10 +223,6 @@ class Options:
 
     bias: float = 1.0
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
-    dense_bias: float = 3.0
-    """The same for semi-supervised learning on dense linear rows, where few labels leave the intercept to the
-    regulariser: supervised, 0.7365 in place of 0.7280 on the UCI sets with ten labels a class. On sparse text it
-    changed no accuracy and doubled the time (docs/choices.md)."""
     largest_value: float = 1e150
     """Larger values of X are refused: their squared norm may overflow."""
     most_C_in_single: float = 1e4

@@ -172,10 +172,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return options_of(self, search_prices=prices)
 
     def _rows_of(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
-        dense = kernel.name == "linear" and not sparse.issparse(X)
-        scaling = Options.dense_bias if dense else Options.bias
-        if self.intercept_scaling is not None:
-            scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
+        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
         return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
 
     def _estimates_shares(self) -> bool:
@@ -381,9 +378,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     safe : bool, default=True
         Whether to leave the unlabeled rows out where the labeled ones speak against them: by cross-validation, they
         must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
-    intercept_scaling : float or None, default=None
+    intercept_scaling : float, default=1.0
         Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
-        None is 3 for dense rows under the linear kernel, else 1.
+        With few labels 3 can be better, on columns scaled to [0, 1] for instance.
     probability : bool, default=False
         Whether to make `predict_proba`: Platt's logistic function of f, fitted to the values of labeled rows held out.
         Takes about five more rough fits.
@@ -478,7 +475,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         weight_update="level",
         search="annealed",
         safe=True,
-        intercept_scaling=None,
+        intercept_scaling=1.0,
         probability=False,
     ):
         self.C = C

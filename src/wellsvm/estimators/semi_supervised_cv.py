@@ -119,7 +119,7 @@ stopping, weight_update, search, intercept_scaling, probability
         stopping="relative",
         weight_update="level",
         search="local",
-        intercept_scaling=None,
+        intercept_scaling=1.0,
         probability=False,
     ):
         self.C = C
