@@ -249,7 +249,8 @@ stopping, weight_update, search, intercept_scaling
         label_sets = self._label_sets(partial, shares and shares.shares, held_out)
         inits, titles = self._inits(partial, label_sets, check=held_out is None), self._titles(partial.classes)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(titles))]
-        free, fits = ~partial.labeled, [None] * len(titles)
+        free = ~partial.labeled
+        fits: list[Any] = [None] * len(titles)
         for i, (C, options) in enumerate(zip(prices, accuracies)):
             tasks = [
                 Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)
