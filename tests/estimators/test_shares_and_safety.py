@@ -194,7 +194,6 @@ def test_auto_is_hinge_for_sparse_linear_rows_only_and_paper_for_all_linear_rows
             np.testing.assert_array_equal(named.decision_function(data), ruled.decision_function(data))
 
 
-
 def test_a_large_intercept_scaling_leaves_the_intercept_free():
     X, y, _ = clouds(n=60, n_labeled=20)
     model = fit(X, y, **{**PLAIN, "kernel": "rbf", "intercept_scaling": 100.0, "C_unlabeled": 0.0})

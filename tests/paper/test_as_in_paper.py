@@ -14,11 +14,12 @@ import pytest
 from paper.problems import SEEDS, Problem, closest_call, make_problem
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC
 
-# Bags and clusters start elsewhere than in `problems`: the first seeds where no choice is a near tie from there.
+# Bags and clusters start elsewhere than in `problems`: the first seeds where no choice is a near tie from there. Left out
+# is 24 of clusters, where two label vectors in use differ in sign: ours are given the sign of the first.
 OWN_STARTS = {
     ("multi_instance", "rbf"): (0, 1, 4),
     ("multi_instance", "linear"): (47, 65, 94),
-    ("clustering", "rbf"): (21, 23, 24, 27),
+    ("clustering", "rbf"): (21, 23, 27, 34),
     ("clustering", "linear"): (9, 34, 42),
 }
 PROBLEMS = [make_problem(*key, seed) for key, seeds in {**SEEDS, **OWN_STARTS}.items() for seed in seeds]
