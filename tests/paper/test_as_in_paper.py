@@ -14,8 +14,8 @@ import pytest
 from paper.problems import SEEDS, Problem, closest_call, make_problem
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC
 
-# Bags and clusters start elsewhere than in `problems`: the first seeds where no choice is a near tie from there. Left out
-# is 24 of clusters, where two label vectors in use differ in sign: ours are given the sign of the first.
+# Bags and clusters start elsewhere than in `problems`: the first seeds where no choice is a near tie from there. Left
+# out is 24 of clusters, where two label vectors in use differ in sign: ours are given the sign of the first.
 OWN_STARTS = {
     ("multi_instance", "rbf"): (0, 1, 4),
     ("multi_instance", "linear"): (47, 65, 94),
