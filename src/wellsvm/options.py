@@ -1,8 +1,8 @@
 """Every constant of rows, solver, engine and estimators, in one place, each with its reason.
 
 A reason is a measurement (docs/performance.md, docs/choices.md), an argument in one line, or the paper. Estimators set
-the first group from their parameters; the rest are not parameters because no user should have to know them, but
-``Options(...)`` takes them all, so that they can be measured.
+the first group from their parameters; the rest are not parameters because no user should have to know them. What engine
+and solver read can be given as ``Options(...)``, so that it can be measured; rows and estimators read the defaults.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class Options:
     """Rounds of a master on the way: one that takes longer is nearly flat, and the next label vector helps more."""
     max_rounds: int = 1000
     """Rounds of the last master: ten times what the hardest master measured took; beyond it a warning is due."""
+    least_weight: float = 1e-12
+    """Least weight under the closed form of mu: below the smallest number it could not grow again."""
     svm_rounds: int = 2000
     """Rounds of an SVM with one label vector: beyond the most that ill-conditioned rows took; a warning is due then."""
     closed_form_rounds: int = 20_000
@@ -221,6 +223,8 @@ class Options:
 
     # ------------------------------------------------------------------ estimators
 
+    shares_slack: float = 0.05
+    """Shares that a user gives for all classes need not sum to 1 to the last digit: two decimals each are fine."""
     bias: float = 1.0
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
     largest_value: float = 1e150

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -54,13 +56,14 @@ def test_a_verdict_is_the_same_for_the_same_seed():
 @pytest.fixture
 def seen(monkeypatch):
     """Codes and number of rows of every fold."""
-    folds, values = [], safety._values
+    module = import_module("wellsvm.engine.out_of_fold")
+    folds, values = [], module._values
 
-    def watched(rows, codes, *rest):
+    def watched(rows, codes, *rest, **how):
         folds.append((rows.n_instances, codes))
-        return values(rows, codes, *rest)
+        return values(rows, codes, *rest, **how)
 
-    monkeypatch.setattr(safety, "_values", watched)
+    monkeypatch.setattr(module, "_values", watched)
     return folds
 
 

@@ -81,9 +81,11 @@ def cutting_plane(
 
 
 def _admit(state: State, mu: FloatArray, new: list[Candidate]) -> FloatArray:
-    """Take label vectors into use, each with the mean of all weights."""
+    """Take label vectors into use, each with the mean of all weights; the closed form begins with equal ones."""
     for candidate in new:
         state.add(candidate)
+    if state.options.weight_update == "closed_form":
+        return np.full(len(state.labels), 1 / len(state.labels))
     return np.append(mu * mu.size, np.ones(len(new))) / (mu.size + len(new))
 
 

@@ -118,6 +118,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         cut at 0 that would leave a cluster empty gives way to the other.
     center : bool, default=True
         Whether dense rows are centred under the linear kernel; the paper does not.
+    orient : bool, default=True
+        Whether a label vector y is exchanged for -y, which names the same clusters, where that agrees better with the
+        first one in use; the paper takes it as generated.
 
     Attributes
     ----------
@@ -194,6 +197,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         init="climbed",
         cut="balance",
         center=True,
+        orient=True,
     ):
         self.n_clusters = n_clusters
         self.C = C
@@ -220,11 +224,12 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.init = init
         self.cut = cut
         self.center = center
+        self.orient = orient
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
         """An estimator whose parameters are the paper's choices, all but those given here; see docs/as_in_paper.md."""
-        return cls(**{**AS_IN_PAPER | {"init": "alignment", "cut": "zero", "center": False}, **params})
+        return cls(**{**AS_IN_PAPER | {"init": "alignment", "cut": "zero", "center": False, "orient": False}, **params})
 
     def fit(self, X, y=None):
         """Cluster the rows of X.
@@ -252,6 +257,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         C, balance = number("C", self.C, low=0.0, open_low=True), number("balance", self.balance, low=0.0, high=1.0)
         n_init, init = whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
         cut = choice("cut", self.cut, ("balance", "zero"))
+        orient = flag("orient", self.orient)
         flag("fit_intercept", self.fit_intercept)
         X = check_matrix(self, X, reset=True)
         if X.shape[0] < n_clusters:
@@ -265,7 +271,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rows = self._rows(X, kernel)
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
-        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, progress)
+        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress)
         tree, labels = divider.until(n_clusters, n_jobs)
         if n_clusters > 2 and kernel.name != "linear":
             svms, labels, predicted = relabel_together(rows, labels, C, loss, options, seed, n_jobs)

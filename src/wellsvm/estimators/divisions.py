@@ -111,6 +111,7 @@ class Divider:
     seed: int
     tie: float
     cut: str
+    orient: bool
     progress: Silent
 
     def until(self, n_clusters: int, n_jobs: int | None) -> tuple[Tree, IntArray]:
@@ -139,7 +140,7 @@ class Divider:
         if n < 2:
             return None
         rows = self.rows if n == self.rows.n_instances else self.rows.part(members)
-        labels, losses = ClusterLabels.of_share(n, self.balance), Losses.of(self.loss, np.full(n, self.C))
+        labels, losses = ClusterLabels.of_share(n, self.balance, self.orient), Losses.of(self.loss, np.full(n, self.C))
         task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two")
         rng = np.random.default_rng([self.seed, number])
         with self.progress.part(number, task.title, max_iter=self.options.max_iter) as part:

@@ -15,7 +15,6 @@ from wellsvm._typing import FloatArray
 from wellsvm._warnings import callers_level
 from wellsvm.engine.calibration import fit_logistic, score_per_class, smoothed_targets
 from wellsvm.engine.out_of_fold import out_of_fold
-from wellsvm.estimators.base import flag
 from wellsvm.estimators.evidence import roughly
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
@@ -60,11 +59,7 @@ class ProbabilityMixin:
     def _store_probabilities(
         self, rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options
     ) -> None:
-        """Store slope and offsets if asked for. ``C`` are the prices of the fit; a row of price 0 has no say here."""
-        for name in ("proba_slope_", "proba_offsets_"):
-            self.__dict__.pop(name, None)
-        if not flag("probability", self.probability):
-            return
+        """Store slope and offsets. ``C`` are the prices of the fit; a row of price 0 has no say here."""
         values = out_of_fold(rows, partial.codes, self.balance_, loss, C, seed, roughly(options))
         if not values.held_out.any():
             warnings.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -110,6 +111,13 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     _of_training_rows = ("transduction_", "labelings_", "_fits")
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
+        if "search" not in state:
+            loss = "paper" if isinstance(state.get("loss"), str) and state["loss"] == "auto" else state.get("loss")
+            state = {"search": "local", "safe": False, **state, "loss": loss}
+        super().__setstate__(state)
+
     def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -117,7 +125,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         partial = normalize_partial_labels(y, self.unlabeled)
         check_consistent_length(X, partial.codes)
         require_two_classes(partial)
-        require_marked(type(self).__name__, partial, self.unlabeled)
+        if partial.labeled.all() or "sklearn.calibration" in sys.modules:
+            require_marked(type(self).__name__, partial, self.unlabeled)
         return X, partial
 
     def _prices(
@@ -235,6 +244,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def _store(
         self, X: Matrix, kernel: Any, rows: Rows, partial: PartialLabels, fits: list[Fit], options: Options
     ) -> None:
+        for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         self.classes_ = partial.classes
         self._store_coefficients(X, kernel, rows, np.stack([fit.coefficients() for fit in fits]))
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
@@ -561,7 +572,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, label_sets)
         self.used_unlabeled_ = bool(np.any(C[free] > 0))
-        self._store_probabilities(rows, partial, loss, C, seed, options)
+        if flag("probability", self.probability):
+            self._store_probabilities(rows, partial, loss, C, seed, options)
         self._fits = fits if self.warm_start else None
         progress.end(fitted=True)
         return self

@@ -18,6 +18,7 @@ from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import (
     Silent,
     all_or_nothing,
+    flag,
     make_kernel,
     number,
     threads,
@@ -231,7 +232,8 @@ stopping, weight_update, search, intercept_scaling, probability
         self._store(X, kernels[best_kernel], rows, partial, fits, options)
         self._store_shares(partial, shares, self._label_sets(partial, shares and shares.shares))
         self.used_unlabeled_ = best_C > 0
-        self._store_probabilities(rows, partial, loss, prices[-1], seed, options)
+        if flag("probability", self.probability):
+            self._store_probabilities(rows, partial, loss, prices[-1], seed, options)
         progress.end(fitted=True)
         return self
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm.labels.base import LabelSet
+from wellsvm.options import Options
 
 __all__ = ["BalancedLabels", "class_balances", "largest", "made_feasible", "positive_bounds"]
 
@@ -89,7 +90,13 @@ def class_balances(balance: Any, classes: np.ndarray, shares: FloatArray | None 
         missing = [c for c in classes if c not in balance]
         if missing:
             raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}")
-        return [(k, _checked(balance[classes[k]])) for k in positive]
+        given = [_checked(balance[c]) for c in classes]
+        numbers = [share for share in given if isinstance(share, float)]
+        if len(numbers) == len(given) and abs(sum(numbers) - 1) > Options.shares_slack:
+            raise ValueError(
+                f"balance={balance!r} has shares that sum to {sum(numbers):g}; those of all classes sum to 1"
+            )
+        return [(k, given[k]) for k in positive]
     if isinstance(balance, str) and balance == "estimate":
         return [(k, "labels" if shares is None else float(shares[k])) for k in positive]
     if len(classes) > 2 and not (balance is None or isinstance(balance, str)):
@@ -102,7 +109,9 @@ def class_balances(balance: Any, classes: np.ndarray, shares: FloatArray | None 
 
 def _checked(balance: Any) -> Balance:
     """ "labels", None, a share, or an interval of shares."""
-    ways = "'estimate', 'labels', a share in [0, 1], an interval (low, high) of shares, or None"
+    ways = (
+        "'estimate' (for all classes at once), 'labels', a share in [0, 1], an interval (low, high) of shares, or None"
+    )
     if balance is None or (isinstance(balance, str) and balance == "labels"):
         return balance
     if isinstance(balance, (tuple, list)):

@@ -28,6 +28,8 @@ class ClusterLabels(LabelSet):
         Number of rows.
     beta : float
         Largest difference between the sizes of the clusters. An odd number of rows needs at least 1.
+    symmetric : bool, default=True
+        Whether y and -y are taken for two names of one partition, and one of them is chosen.
 
     Attributes
     ----------
@@ -35,10 +37,8 @@ class ClusterLabels(LabelSet):
         The same bounds, on the number of positives.
     """
 
-    symmetric = True
-
-    def __init__(self, n_rows: int, beta: float) -> None:
-        self.n_instances = n_rows
+    def __init__(self, n_rows: int, beta: float, symmetric: bool = True) -> None:
+        self.n_instances, self.symmetric = n_rows, symmetric
         self.beta = float(beta)
         # Forgive the last bits of a product such as 0.3 * 10.
         self.low = max(0, ceil((n_rows - self.beta) / 2 - 1e-9 * max(1, n_rows)))
@@ -50,12 +50,12 @@ class ClusterLabels(LabelSet):
             )
 
     @classmethod
-    def of_share(cls, n_rows: int, balance: float) -> ClusterLabels:
+    def of_share(cls, n_rows: int, balance: float, symmetric: bool = True) -> ClusterLabels:
         """``beta = balance * n_rows``, but never so small that no labelling or so large that an empty cluster is left.
 
         An odd number of rows cannot be halved: a difference of 1 is always allowed.
         """
-        return cls(n_rows, max(n_rows % 2, min(balance * n_rows, n_rows - 2)))
+        return cls(n_rows, max(n_rows % 2, min(balance * n_rows, n_rows - 2)), symmetric)
 
     @classmethod
     def halves(cls, n_rows: int) -> ClusterLabels:

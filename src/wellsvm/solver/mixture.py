@@ -37,7 +37,7 @@ class ClosedForm:
     """
 
     def __init__(self, mu: FloatArray, options: Options) -> None:
-        self.mu, self.lower = mu, -np.inf
+        self.mu, self.lower, self.least = mu, -np.inf, options.least_weight
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``."""
@@ -48,7 +48,8 @@ class ClosedForm:
         """``mu_t = mu_t ||u_t|| / sum_s mu_s ||u_s||``: the best mu for the present ``||w_t|| = mu_t ||u_t||``."""
         weights = self.mu * self._norms
         if weights.sum() > 0:
-            self.mu = weights / weights.sum()
+            mu = np.maximum(weights / weights.sum(), self.least)  # a weight of 0 would never come back
+            self.mu = mu / mu.sum()
 
 
 class LevelMethod:
