@@ -64,7 +64,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability
-        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds.
+        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search`` is "local" by default: the way
+        along the grid is a search with rising penalties already. There is no ``safe``: 0 is among the candidates.
 
     Attributes
     ----------
