@@ -82,7 +82,7 @@ def demo(
     console.print(_table(trials))
     console.print(
         "\nSVM: scikit-learn's SVC on the labeled rows. wellsvm: SemiSupervisedSVC on all training rows. Same RBF "
-        "kernel, same C = 1, C_unlabeled at its default of 0.1: nothing was tuned.",
+        "kernel, all other parameters at their defaults: nothing was tuned.",
         highlight=False,
     )
     if can_plot:

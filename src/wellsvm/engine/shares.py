@@ -49,10 +49,15 @@ def shares_of_unlabeled(
     means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, known)
     labeled, unlabeled = combined_scores((supervised.out_of_fold, supervised.unlabeled), means, known)
     shares, errors = estimate_shares(labeled, unlabeled, known, options)
-    if n_classes == 2 and _collected(np.bincount(known)):
+    counts = np.bincount(known, minlength=n_classes)
+    if n_classes == 2 and _collected(counts):
         step = (grown_share(rows, codes, loss, C, seed, options) - shares[1]) / 2
         shares[1] = np.clip(shares[1] + np.clip(step, -options.most_grown, options.most_grown), 0.0, 1.0)
         shares[0] = 1 - shares[1]
+    if _collected(counts):
+        # With one label a class nothing was held out, with two each was judged by one other: equal shares count then.
+        trust = min(1.0, (int(counts[0]) - 1) / (options.enough_labels - 1))
+        shares = trust * shares + (1 - trust) / n_classes
     return Shares(shares, errors)
 
 
