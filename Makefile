@@ -57,8 +57,12 @@ lint: $(VENV)/.installed-test
 test: lint
 	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
+# The core: what fits and predicts. Rivals, experiments, command line, pages and scikit-learn's own checks are left out.
+FAST := $(addprefix tests/,labels rows solver engine native estimators test_bags.py test_function.py test_losses.py \
+    test_metrics.py test_model_selection.py test_options.py test_partial_labels.py test_persistence.py test_threads.py)
+
 test-fast: $(VENV)/.installed-test
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --ignore=tests/estimators/test_sklearn_checks.py $(FAST) $(PYTEST_ARGS)
 
 # The compiled module once more, with sanitizers, in an environment of its own. Python itself has none, so their library
 # is loaded ahead of it, and the C++ library with it, or exceptions could not be followed.

@@ -166,6 +166,7 @@ def test_they_exist_only_where_asked_for():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.slow
 def test_scikit_learns_checks_pass():
     weights = "coordinate descent stops at tol; see test_sklearn_checks.py"
     exempt = {
