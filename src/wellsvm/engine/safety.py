@@ -31,25 +31,7 @@ class Verdict(NamedTuple):
 def judge_unlabeled(
     rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
-    """Compare the supervised SVM with the search on labeled rows held out.
-
-    Parameters
-    ----------
-    rows : Rows
-        All rows; of the unlabeled ones a sample is taken where they are many.
-    codes : array of shape (n_rows,)
-        Class of every row, -1 where it is unlabeled.
-    shares : array of shape (n_classes,)
-        Shares of the classes among the unlabeled rows.
-    loss : str
-        Loss of the SVMs.
-    C : array of shape (n_rows,)
-        Prices.
-    seed : int
-        Seed of sample, folds and orders.
-    options : Options
-        Constants.
-    """
+    """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
     gains = _ramp(without, codes) - _ramp(with_unlabeled, codes)
     return _compare(gains[held_out], codes[held_out], options)
