@@ -1,6 +1,7 @@
 """Every constant of rows, solver, engine and estimators, in one place, each with its reason.
 
-A reason is a measurement (docs/performance.md, docs/choices.md), an argument in one line, or the paper. Estimators set
+A reason is a measurement (docs/performance.md, docs/choices.md), an argument in one line, or the paper; what was not
+measured says so. Estimators set
 the first group from their parameters; the rest are not parameters because no user should have to know them. What engine
 and solver read can be given as ``Options(...)``, so that it can be measured; rows and estimators read the defaults.
 """
@@ -54,20 +55,20 @@ class Options:
     # ------------------------------------------------------------------ engine
 
     decrease_per_tol: float = 10.0
-    """``min_decrease`` where it is not given, in tol: below it later label vectors brought less than the last digits of
-    tol allow to see (docs/choices.md)."""
+    """``min_decrease`` where it is not given, in tol: 0.1's choice. It ends runs early, with violations left
+    (docs/choices.md has accuracies at several tol)."""
     rough: float = 5.0
-    """Masters on the way are solved to this many tol only: measured, a third of the time (docs/performance.md)."""
+    """Masters on the way need not be solved well (docs/performance.md): to this many tol. The factor is 0.1's."""
     rough_rounds: int = 50
-    """Rounds of a master on the way: one that takes longer is nearly flat, and the next label vector helps more."""
+    """Rounds of a master on the way. An argument, not measured: one that takes longer is nearly flat."""
     max_rounds: int = 1000
-    """Rounds of the last master: ten times what the hardest master measured took; beyond it a warning is due."""
+    """Rounds of the last master: a bound of 0.1's, not measured; where it ends a run a warning says so."""
     least_weight: float = 1e-12
     """Least weight under the closed form of mu: below the smallest number it could not grow again."""
     svm_rounds: int = 2000
-    """Rounds of an SVM with one label vector: beyond the most that ill-conditioned rows took; a warning is due then."""
+    """Rounds of an SVM with one label vector: a bound of 0.1's, not measured."""
     closed_form_rounds: int = 20_000
-    """Rounds of every master under the closed form of mu, which shifts a few per cent of weight in each."""
+    """Rounds of every master under the closed form of mu: a bound, not measured; its steps are many and cheap."""
     solved_slack: float = 1.001
     """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
     unused_weight: float = 0.1
@@ -80,13 +81,13 @@ class Options:
     no_gain: float = 1e-12
     """A linearisation must gain more than this, relatively: less is rounding, which could go round in circles."""
     search_rounds: int = 10
-    """Rounds of relabelling: measured, four suffice where the labels settle at all."""
+    """Rounds of relabelling: a bound of 0.1's, not measured; it ends alternations that go round in circles."""
     search_prices: tuple[float, ...] = ()
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
     annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
-    """What they are in an annealed search: half powers of ten, as many as measured a gain (docs/choices.md)."""
+    """What they are in an annealed search: half powers of ten. Other ladders were not compared."""
     rounds_per_price: int = 3
-    """Rounds of relabelling at each of them: the next price moves more labels than a fourth round would."""
+    """Rounds of relabelling at each of them. An argument, not measured: the next price moves more labels."""
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only."""
     unsettled_labels: float = 0.1
@@ -95,7 +96,7 @@ class Options:
     # ------------------------------------------------------------------ what labels alone say
 
     folds: int = 10
-    """Most folds of labeled rows: more cost more and leave the same out-of-fold values."""
+    """Most folds of labeled rows: more cost more. Not measured."""
     enough_labels: int = 5
     """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
@@ -117,26 +118,28 @@ class Options:
     share_rounds: int = 30
     """Rounds of EM for the shares: it contracts, because of the votes, and ends sooner."""
     share_change: float = 1e-4
-    """Change of a share at which they end: a hundredth of the standard error at its best."""
+    """Change of a share at which they end: far below any standard error."""
 
     sampled_rows: int = 4000
-    """Unlabeled rows that growing looks at: a share needs no more, and it costs a bounded time."""
+    """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
     grown_leads: tuple[float, ...] = (0.7, 0.5, 0.3)
-    """Rows are labeled whose value is above these shares of a labeled row's, one after the other."""
+    """Rows are labeled whose value is above these shares of a labeled row's, one after the other; others were not
+    compared."""
     grown_price: float = 0.1
     """Price of such a row, as a share of a labeled one's: that of an unlabeled row by default."""
     most_grown: float = 0.08
-    """The share moves no further than this: twice its error with ten labels a class."""
+    """The share moves no further than this: about twice its error with ten labels a class (docs/choices.md)."""
     judge_folds: int = 5
-    """Folds of the judgement whether unlabeled rows help."""
+    """Folds of the judgement whether unlabeled rows help: the usual number, others were not compared."""
     judge_tol: float = 3.0
-    """SVMs of the judgement are solved to this many tol: the losses of a few labeled rows need no more."""
+    """SVMs of the judgement are solved to this many tol. An argument, not measured: few rows are judged."""
     judge_rounds: int = 2
-    """Rounds of relabelling at each price in the judgement: the third changed no decision."""
+    """Rounds of relabelling at each price in the judgement: for its time, three were not compared."""
     judged_rows: int = 4000
-    """Unlabeled rows that the judgement looks at: it costs a bounded time; 1000 were too few on sparse text."""
+    """Unlabeled rows that the judgement looks at: it costs a bounded time. Other numbers were not compared."""
     judge_errors: float = 2.0
-    """Unlabeled rows must save more than this many standard errors; with one, twice as many UCI sets are harmed."""
+    """Unlabeled rows must save more than this many standard errors. With one, 12.9 in place of 8.6 % of the UCI cells were
+    harmed, ten labels a class, in the trial that chose it."""
     proba_ridge: float = 1e-3
     """Holds the slope of predict_proba where all values are equal; Platt's targets hold it where they separate."""
 
@@ -145,11 +148,11 @@ class Options:
     alignment_draws: int = 20
     """Random label vectors of which the one best aligned with the kernel is taken: the paper's number (section 5.3)."""
     alignment_climbs: int = 5
-    """How many of them alignment climbs from: the best of five was the best of twenty on the UCI sets."""
+    """How many of them alignment climbs from: 0.1's choice, not measured."""
     start_tol: float = 10.0
     """An SVM that only ranks the instances of a bag is solved to this many tol, ..."""
     most_start_tol: float = 0.1
-    """... but never less well than this: beyond it even ranks change."""
+    """... but never less well than this: an argument, not measured."""
     alignment_sample: int = 10_000
     """Linear rows that the start of clustering is found on; more change nothing but its time."""
 
@@ -164,7 +167,7 @@ class Options:
     weights_goal: float = 0.5
     """The level method stops raising its lower bound within this many tol: the other half is alpha's."""
     level: float = 0.8
-    """Level between the bounds, as a share of the gap: rounds were flat between 0.6 and 0.9."""
+    """Level between the bounds, as a share of the gap: 0.1's choice, not measured."""
     extra_cuts: int = 100
     """Cuts remembered beyond two per label vector: only the strongest bind, and a projection costs their square."""
     no_distance: float = 1e-9
@@ -178,11 +181,11 @@ class Options:
     cheap_epochs: int = 300_000
     """Multiply-adds that are added to that: where rows are few and short, looking at mu costs more than either."""
     most_epochs: int = 10
-    """Most epochs between two looks at mu."""
+    """Most epochs between two looks at mu: a bound of 0.1's, not measured."""
     few_rows: float = 0.5
     """Below this share of all rows they are visited without a pass to find the working set: it would cost more."""
     least_work_for_threads: int = 1_000_000
-    """Multiply-adds of a pass from which threads pay: about a millisecond, ten times what starting them takes."""
+    """Multiply-adds of a pass from which threads pay: 0.1's estimate."""
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
@@ -198,7 +201,7 @@ class Options:
     newton_rows: int = 4000
     """Most rows of a Newton step: its matrix takes their square in memory, 128 MB."""
     newton_steps: int = 30
-    """Newton steps before it is given up: seven were the most seen."""
+    """Newton steps before it is given up: a bound, not measured."""
     newton_share: float = 0.01
     """Error of a margin at the end of a Newton step: this share of the violation asked for, ..."""
     least_newton_error: float = 1e-12
@@ -208,9 +211,9 @@ class Options:
     bisections: int = 30
     """Bisections of a line search: beyond 2^-30 the step is rounding."""
     value_cost: float = 10.0
-    """Multiply-adds that the exponential of one kernel value costs, to keep native calls short."""
+    """Multiply-adds that the exponential of one kernel value costs, to keep native calls short: an estimate."""
     product_speed: float = 20.0
-    """How many times quicker than a loop a product of matrices is, for the same."""
+    """How many times quicker than a loop a product of matrices is, for the same: an estimate."""
     rounding_dense: float = 1e-28
     """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
     rounding_sparse: float = 1e-12
@@ -250,6 +253,6 @@ class Options:
     """Prices of the joint relabelling of clusters, as shares of C: at a low one the functions follow the bulk of their
     cluster and many rows move; it then rises, as in deterministic annealing."""
     joint_rounds: int = 20
-    """Rounds at each of these prices: three were the most seen at the last."""
+    """Rounds at each of these prices: a bound, not measured."""
     few_moves: float = 1e-3
     """Share of the rows that may still move at the end of a price."""
