@@ -1,9 +1,9 @@
 """Every constant of rows, solver, engine and estimators, in one place, each with its reason.
 
 A reason is a measurement (docs/performance.md, docs/choices.md), an argument in one line, or the paper; what was not
-measured says so. Estimators set
-the first group from their parameters; the rest are not parameters because no user should have to know them. What engine
-and solver read can be given as ``Options(...)``, so that it can be measured; rows and estimators read the defaults.
+measured says so. Estimators set the first group from their parameters; the rest are not parameters because no user
+should have to know them. What engine and solver read can be given as ``Options(...)``, so that it can be measured; rows
+and estimators read the defaults.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ class Options:
     judged_rows: int = 4000
     """Unlabeled rows that the judgement looks at: it costs a bounded time. Other numbers were not compared."""
     judge_errors: float = 2.0
-    """Unlabeled rows must save more than this many standard errors. With one, 12.9 in place of 8.6 % of the UCI cells were
-    harmed, ten labels a class, in the trial that chose it."""
+    """Unlabeled rows must save more than this many standard errors. With one, 12.9 in place of 8.6 % of the UCI cells
+    were harmed, ten labels a class, in the trial that chose it."""
     proba_ridge: float = 1e-3
     """Holds the slope of predict_proba where all values are equal; Platt's targets hold it where they separate."""
 
