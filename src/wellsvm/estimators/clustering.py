@@ -250,7 +250,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
 
     @with_callbacks
     def _fit(self, X):
-        # Searches solve well on the way too: two clusters are found by few SVMs.
+        # Searches solve well on the way too, as in 0.1; solving roughly was not measured for clusters.
         options = options_of(self, search_rough=1.0, unsettled_labels=0.0)
         loss, n_jobs = loss_of(self), threads(self.n_jobs)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)

@@ -193,7 +193,7 @@ class MultiInstanceSVC(BagClassifier):
         whole_number("n_key_instances", self.n_key_instances, low=1)
 
     def _options(self) -> Options:
-        # Searches solve well on the way too: few rows cost little, and a rough f picks other key instances.
+        # Searches solve well on the way too, as in 0.1; solving roughly was not measured for bags.
         return options_of(self, search_rough=1.0, unsettled_labels=0.0)
 
     @with_callbacks
