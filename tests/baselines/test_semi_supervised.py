@@ -20,7 +20,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import wellsvm
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC
-from wellsvm.baselines import CCCPSVM, S4VM, TSVM, AnnealedS3VM, GradientS3VM, LaplacianSVM
+from wellsvm.baselines import (
+    CCCPSVM,
+    S4VM,
+    TSVM,
+    AnnealedS3VM,
+    ContinuationS3VM,
+    GradientS3VM,
+    LaplacianSVM,
+    MultiSwitchTSVM,
+    NewtonS3VM,
+)
 from wellsvm.baselines._annealing import FIRST, anneal, entropy, soft_labels
 from wellsvm.baselines._cccp import lower_ramp
 from wellsvm.baselines._features import Features
@@ -39,11 +49,14 @@ MODELS = [
     AnnealedS3VM(),
     GradientS3VM(),
     S4VM(n_samples=8, random_state=0),
+    NewtonS3VM(),
+    ContinuationS3VM(),
+    MultiSwitchTSVM(),
 ]
 MODELS += [LaplacianSVM(random_state=0)]
 NAMES = [type(model).__name__ for model in MODELS]
 ALL = pytest.mark.parametrize("model", MODELS, ids=NAMES)
-PRICED = pytest.mark.parametrize("model", MODELS[:5], ids=NAMES[:5])
+PRICED = pytest.mark.parametrize("model", MODELS[:8], ids=NAMES[:8])
 
 
 def svm(**params):

@@ -12,6 +12,7 @@ supervised SVM, and what follows mostly ends in a better local minimum than the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -24,10 +25,13 @@ from wellsvm.estimators.base import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.rows.kernels import Kernel
 
-__all__ = ["GradientS3VM", "smooth_losses"]
+__all__ = ["SHARPNESS", "GradientS3VM", "SmoothLoss", "smooth_losses"]
 
 # Sharpness of the loss of unlabeled rows, their s.
 SHARPNESS = 3.0
+
+# A loss of f by its parameters: `Features.minimize` calls it, Newton's method asks for the parameters too.
+SmoothLoss = partial[tuple[float, FloatArray]]
 
 
 class GradientS3VM(SemiSupervisedBaseline):
@@ -91,13 +95,21 @@ class GradientS3VM(SemiSupervisedBaseline):
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         features = rows.centred(labels.free, mean_value(labels))
         v, history = features.start(), []
-        for price in self.C_unlabeled * 2.0 ** np.arange(1 - self.n_prices, 1):
-            loss = partial(smooth_losses, labels=labels, C=self.C, C_unlabeled=price)
-            v = features.minimize(v, loss, self.tol)
+        for loss in self._path(features, labels):
+            v = self._descend(features, v, loss)
             history.append(features.objective(v, loss)[0])
         f = features.scores(v)
         y = np.where(labels.y_known != 0, labels.y_known, np.where(f > 0, 1, -1)).astype(np.int8)
         return TwoClassFit(features.to_store(v), features.intercept(v), y, f, history)
+
+    def _path(self, features: Features, labels: BalancedLabels) -> Iterator[SmoothLoss]:
+        """The losses to minimise one after the other, the one wanted last."""
+        for price in self.C_unlabeled * 2.0 ** np.arange(1 - self.n_prices, 1):
+            yield partial(smooth_losses, labels=labels, C=self.C, C_unlabeled=price)
+
+    def _descend(self, features: Features, v: FloatArray, loss: SmoothLoss) -> FloatArray:
+        """A local minimum near v."""
+        return features.minimize(v, loss, self.tol)
 
 
 def smooth_losses(f: FloatArray, labels: BalancedLabels, C: float, C_unlabeled: float) -> tuple[float, FloatArray]:
