@@ -5,6 +5,7 @@
 
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
+from wellsvm.labels.candidates import candidate_sets
 from wellsvm.labels.checking import check_label_set
 from wellsvm.labels.clusters import ClusterLabels
 from wellsvm.labels.joined import JoinedLabels
@@ -20,5 +21,6 @@ __all__ = [
     "LabelSet",
     "NoisyLabels",
     "ProportionLabels",
+    "candidate_sets",
     "check_label_set",
 ]
