@@ -10,6 +10,7 @@ from wellsvm.baselines._kernel_k_means import KernelKMeans
 from wellsvm.baselines._laplacian import LaplacianSVM
 from wellsvm.baselines._s4vm import S4VM
 from wellsvm.baselines._tsvm import TSVM
+from wellsvm.baselines._weak import AlternatingProportionSVC, AveragedCandidatesSVC, ElkanNotoSVC, MeanMap
 from wellsvm.baselines.multi_instance import MISVM, MIKernelSVC, miSVM
 
 __all__ = [
@@ -19,11 +20,15 @@ __all__ = [
     "MISVM",
     "S4VM",
     "TSVM",
+    "AlternatingProportionSVC",
     "AnnealedS3VM",
+    "AveragedCandidatesSVC",
+    "ElkanNotoSVC",
     "GradientS3VM",
     "IterativeSVR",
     "KernelKMeans",
     "LaplacianSVM",
     "MIKernelSVC",
+    "MeanMap",
     "miSVM",
 ]

@@ -142,6 +142,7 @@ class CandidateLabelSVC(WeakBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+
     def fit(self, X, y, sample_weight=None):
         """Learn from candidate labels.
 

@@ -61,7 +61,9 @@ def _is_set(cell: Any) -> bool:
 
 def _of_matrix(Y: np.ndarray, classes: Any) -> tuple[np.ndarray, BoolArray]:
     if Y.dtype.kind not in "biufO" or not np.isin(Y, [0, 1]).all():
-        raise ValueError("a matrix of candidates must be boolean, or hold 0 and 1: one row per sample, one column per class")
+        raise ValueError(
+            "a matrix of candidates must be boolean, or hold 0 and 1: one row per sample, one column per class"
+        )
     named = np.arange(Y.shape[1]) if classes is None else np.asarray(classes)
     if named.shape != (Y.shape[1],) or len(set(named.tolist())) != named.size:
         raise ValueError(f"classes must name the {Y.shape[1]} columns of y, all different; got classes={classes!r}")

@@ -73,9 +73,7 @@ class GroupShares:
             )
 
 
-def read_group_shares(
-    n_rows: int, y: Any, groups: Any, proportions: Any, classes: Any, unlabeled: Any
-) -> GroupShares:
+def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classes: Any, unlabeled: Any) -> GroupShares:
     """Read what `ProportionSVC.fit` takes; see there."""
     partial = None if y is None else normalize_partial_labels(y, unlabeled)
     if partial is not None and partial.codes.size != n_rows:
@@ -125,9 +123,7 @@ def _groups(groups: Any, n_rows: int, partial: PartialLabels | None) -> tuple[np
     return names, rows
 
 
-def _bounds(
-    proportions: Any, names: np.ndarray, partial: PartialLabels | None
-) -> tuple[FloatArray, FloatArray, Any]:
+def _bounds(proportions: Any, names: np.ndarray, partial: PartialLabels | None) -> tuple[FloatArray, FloatArray, Any]:
     """Bounds of shape (n_groups, n_classes), a last free group for rows without one, and the classes if they tell."""
     n_known = 2 if partial is None else max(2, len(partial.classes))
     if proportions is None:

@@ -143,6 +143,7 @@ class NoisyLabelSVC(WeakBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+
     def fit(self, X, y, sample_weight=None, trusted=None):
         """Learn from labels of which some are wrong.
 

@@ -50,7 +50,9 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
         )
     labeled = np.array([not absent and cell == positive_class for cell, absent in zip(cells, missing)], dtype=np.bool_)
     if labeled.all():
-        raise ValueError(f"y holds one class only, {positive_class!r}, and no row is unlabeled; mark them by unlabeled=")
+        raise ValueError(
+            f"y holds one class only, {positive_class!r}, and no row is unlabeled; mark them by unlabeled="
+        )
     negative = _negative(positive_class, markers) if negative_class is None else negative_class
     if negative == positive_class:
         raise ValueError(f"negative_class={negative!r} is the positive class too; give another name")

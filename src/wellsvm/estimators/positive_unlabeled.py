@@ -160,6 +160,7 @@ class PositiveUnlabeledSVC(WeakBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+
     def fit(self, X, y, sample_weight=None):
         """Learn from positive and unlabeled rows.
 
@@ -215,8 +216,10 @@ class PositiveUnlabeledSVC(WeakBase):
             return None
         shares = share_of_positives(ground.rows, positive, free, ground.options)
         if ground.options.verbose:
-            tell(f"share of positives among the unlabeled rows, estimated: {shares.shares[1]:.3f} +- "
-                 f"{shares.errors[1]:.3f}")
+            tell(
+                f"share of positives among the unlabeled rows, estimated: {shares.shares[1]:.3f} +- "
+                f"{shares.errors[1]:.3f}"
+            )
         return shares
 
     def _first_scores(self, ground: Ground, positive: BoolArray) -> FloatArray:

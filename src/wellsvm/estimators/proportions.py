@@ -151,6 +151,7 @@ class ProportionSVC(WeakBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+
     def fit(self, X, y=None, groups=None, proportions=None, sample_weight=None):
         """Learn from groups and their proportions.
 

@@ -150,6 +150,7 @@ class WeakLabelSVC(WeakBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cache_size = cache_size
+
     def fit(self, X, labels, sample_weight=None):
         """Learn from a label set.
 
@@ -193,7 +194,9 @@ class WeakLabelSVC(WeakBase):
     @staticmethod
     def _check_size(X: Any, labels: LabelSet) -> int:
         if labels.n_instances != X.shape[0]:
-            raise ValueError(f"labels has {labels.n_instances} instances but X has {X.shape[0]} rows; they must be equal")
+            raise ValueError(
+                f"labels has {labels.n_instances} instances but X has {X.shape[0]} rows; they must be equal"
+            )
         y = labels.linear_oracle(np.zeros(labels.n_instances))
         if not labels.contains(y):
             raise ValueError(

@@ -34,9 +34,7 @@ class ProportionLabels(LabelSet):
         self.n_instances = self.groups.size
         self.low: IntArray = np.asarray(low, dtype=np.int64)
         self.high: IntArray = self.low if high is None else np.asarray(high, dtype=np.int64)
-        self.y_known: LabelArray = np.asarray(
-            np.zeros(self.n_instances) if y_known is None else y_known, dtype=np.int8
-        )
+        self.y_known: LabelArray = np.asarray(np.zeros(self.n_instances) if y_known is None else y_known, dtype=np.int8)
         self.free = np.flatnonzero(self.y_known == 0)
         if self.y_known.shape != self.groups.shape or self.groups.ndim != 1 or not self.n_instances:
             raise ValueError(
