@@ -11,18 +11,28 @@ if TYPE_CHECKING:
     from wellsvm._report import report
     from wellsvm._versions import show_versions
     from wellsvm.bags import Bags
+    from wellsvm.estimators.candidate_labels import CandidateLabelSVC
     from wellsvm.estimators.clustering import MaxMarginClustering
     from wellsvm.estimators.multi_instance import MultiInstanceSVC
+    from wellsvm.estimators.noisy_labels import NoisyLabelSVC
+    from wellsvm.estimators.positive_unlabeled import PositiveUnlabeledSVC
+    from wellsvm.estimators.proportions import ProportionSVC
     from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
     from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
+    from wellsvm.estimators.weak_labels import WeakLabelSVC
     from wellsvm.persistence import load, save
 
 __all__ = [
     "Bags",
+    "CandidateLabelSVC",
     "MaxMarginClustering",
     "MultiInstanceSVC",
+    "NoisyLabelSVC",
+    "PositiveUnlabeledSVC",
+    "ProportionSVC",
     "SemiSupervisedSVC",
     "SemiSupervisedSVCCV",
+    "WeakLabelSVC",
     "load",
     "report",
     "save",
@@ -31,16 +41,21 @@ __all__ = [
 
 _MODULE_OF = {
     "Bags": "bags",
+    "CandidateLabelSVC": "estimators.candidate_labels",
     "MaxMarginClustering": "estimators.clustering",
     "MultiInstanceSVC": "estimators.multi_instance",
+    "NoisyLabelSVC": "estimators.noisy_labels",
+    "PositiveUnlabeledSVC": "estimators.positive_unlabeled",
+    "ProportionSVC": "estimators.proportions",
     "SemiSupervisedSVC": "estimators.semi_supervised",
     "SemiSupervisedSVCCV": "estimators.semi_supervised_cv",
+    "WeakLabelSVC": "estimators.weak_labels",
     "load": "persistence",
     "report": "_report",
     "save": "persistence",
     "show_versions": "_versions",
 }
-_MODULES = ("baselines", "datasets", "images", "metrics", "model_selection", "plotting")
+_MODULES = ("baselines", "datasets", "images", "labels", "metrics", "model_selection", "plotting")
 
 try:
     __version__ = version("wellsvm")

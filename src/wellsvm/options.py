@@ -120,6 +120,30 @@ class Options:
     share_change: float = 1e-4
     """Change of a share at which they end: far below any standard error."""
 
+    first_price: float = 0.01
+    """Price of the SVM that positive and unlabeled rows start from, as a share of C: at the true share 0.83 of the test
+    rows were right by its ranking on nine problems, 0.79 at 0.1 and 0.76 at 1, as an SVM that fits unlabeled rows as
+    negatives learns to tell apart what should not be."""
+    half_votes: float = 5.0
+    """Votes for equal shares where positives only are known, beside one of each of them (docs/choices.md)."""
+    least_above: float = 0.3
+    """Share of the positives that a threshold of the envelope leaves: fewer make the bound noise. Not measured."""
+    least_variance: float = 1e-3
+    """Added to variances of normal scores, of which the unlabeled ones have 1: no single row is a class."""
+    least_share: float = 0.01
+    """No share of two normal distributions is nearer to 0 or 1: EM could hardly leave it."""
+    normal_rounds: int = 100
+    """Rounds of that EM: a bound, not measured."""
+
+    noise_shares: tuple[float, ...] = (0.1, 0.2, 0.3)
+    """Shares of wrong labels that cross-validation tries beside 0; each costs a search per fold."""
+    noise_folds: int = 3
+    """Folds of that cross-validation: more cost more. Not measured."""
+    noise_errors: float = 1.0
+    """A share above 0 must save more errors of rows held out than this many standard errors: the usual one."""
+    most_noise: float = 0.5
+    """Largest share of wrong labels that can be asked for."""
+
     sampled_rows: int = 4000
     """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
     grown_leads: tuple[float, ...] = (0.7, 0.5, 0.3)

@@ -15,6 +15,7 @@ from wellsvm.baselines._laplacian import LaplacianSVM
 from wellsvm.baselines._newton import MultiSwitchTSVM, NewtonS3VM
 from wellsvm.baselines._s4vm import S4VM
 from wellsvm.baselines._tsvm import TSVM
+from wellsvm.baselines._weak import AlternatingProportionSVC, AveragedCandidatesSVC, ElkanNotoSVC, MeanMap
 from wellsvm.baselines.multi_instance import MISVM, MIKernelSVC, miSVM
 
 __all__ = [
@@ -25,16 +26,20 @@ __all__ = [
     "MISVM",
     "S4VM",
     "TSVM",
+    "AlternatingProportionSVC",
     "AnnealedS3VM",
+    "AveragedCandidatesSVC",
     "BranchAndBoundS3VM",
     "CitationKNN",
     "ContinuationS3VM",
     "DiverseDensity",
+    "ElkanNotoSVC",
     "GradientS3VM",
     "IterativeSVR",
     "KernelKMeans",
     "LaplacianSVM",
     "MIKernelSVC",
+    "MeanMap",
     "MultiSwitchTSVM",
     "NewtonS3VM",
     "miSVM",

@@ -28,11 +28,15 @@ class LabelSet(ABC):
         First instance of each row; None, the default, where each instance is a row of its own.
     symmetric : bool
         Whether y and -y are two names of the same assignment, as in clustering.
+    keeps : int8 array of shape (n_instances,) or None
+        Labels that instances of score 0 keep where they may, as given labels that may be wrong do; 0 for an instance
+        that keeps none. None, the default: at 0 too, ties go to the lower index.
     """
 
     n_instances: int
     starts: IntArray | None = None
     symmetric: bool = False
+    keeps: LabelArray | None = None
 
     @property
     def n_rows(self) -> int:

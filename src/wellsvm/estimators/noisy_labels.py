@@ -1,0 +1,250 @@
+"""NoisyLabelSVC: every row has a label, and some labels are wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from wellsvm._typing import BoolArray, FloatArray
+from wellsvm.engine.noise import Flips, choose_noise
+from wellsvm.engine.report import tell
+from wellsvm.estimators.base import all_or_nothing, number
+from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels, svm_scores
+from wellsvm.labels.noisy import NoisyLabels
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
+
+__all__ = ["NoisyLabelSVC"]
+
+
+class NoisyLabelSVC(WeakBase):
+    """Large-margin classifier for labels of which some are wrong.
+
+    Of all ways to correct at most a share of the labels it looks for those that allow a large margin. With more than
+    two classes each is told from the rest.
+
+    Parameters
+    ----------
+    noise : "cv", float or dict, default="cv"
+        Largest share of wrong labels: chosen by cross-validation, given, or given for each class by a dict (of the rows
+        that carry its label; 0 where it has no entry). Cross-validation takes a share above 0, the plain SVM, only
+        where it is clearly better.
+    C : float, default=2.0
+        Penalty on the loss of a row.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        Kernel; a callable maps two matrices to the matrix of kernel values.
+    gamma : float or {"mean", "scale", "auto"}, default="mean"
+        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
+        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
+        kernel, else squared hinge.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature that stands for the intercept.
+    search : {"annealed", "local"}, default="annealed"
+        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
+        final penalty only.
+    oracle : {"paper", "first", "climb"}, default="paper"
+        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
+        best; or by climbing from many starts.
+    refine : bool, default=True
+        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+    tol : float, default=1e-3
+        Duality gap of the final solution, relative to the objective.
+    max_iter : int, default=50
+        Most label vectors to generate.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of coordinate descent and of random starts.
+    n_jobs : int or None, default=None
+        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
+        passes over all rows; results do not depend on it.
+    verbose : int, default=0
+        1 prints a table row per label vector.
+    cache_size : float or None, default=None
+        Memory for kernel values in MB; None is what the machine has free.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes.
+    noise_ : array of shape (n_classes,)
+        Largest share of wrong labels among the rows of each label, as given or chosen.
+    suspects_ : array of shape (n_samples,)
+        Training rows, the one that asks most to be relabeled first.
+    suspicion_ : array of shape (n_samples,)
+        How much each row asks for it: the value of f of the best other class less that of its own, rows of the same
+        label being compared. Above 0, f contradicts the label.
+    transduction_ : array of shape (n_samples,)
+        Label of every training row, those corrected that f and the budget ask for.
+    coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
+        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+    labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
+        The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellsvm import NoisyLabelSVC
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.arange(200) % 2
+    >>> X = rng.standard_normal((200, 2)) + 4 * truth[:, None]
+    >>> y = np.where(np.arange(200) < 30, 1 - truth, truth)  # 30 labels are wrong
+    >>> model = NoisyLabelSVC(noise=0.15, random_state=0).fit(X, y)
+    >>> bool(np.mean(model.suspects_[:30] < 30) > 0.9)
+    True
+    """
+
+    _of_training_rows = (*WeakBase._of_training_rows, "suspects_", "suspicion_")
+
+    def __init__(
+        self,
+        noise="cv",
+        C=2.0,
+        kernel="linear",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        loss="auto",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        search="annealed",
+        oracle="paper",
+        refine=True,
+        tol=1e-3,
+        max_iter=50,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+        cache_size=None,
+    ):
+        self.noise = noise
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.search = search
+        self.oracle = oracle
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.cache_size = cache_size
+
+    def fit(self, X, y, sample_weight=None, trusted=None):
+        """Learn from labels of which some are wrong.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+        y : array of shape (n_samples,)
+            Labels.
+        sample_weight : array of shape (n_samples,), optional
+            Factor on the price of each row's loss.
+        trusted : bool array of shape (n_samples,), optional
+            Rows whose label is right.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight, trusted)
+
+    @with_callbacks
+    def _fit(self, X, y, sample_weight, trusted):
+        C, read = self._price(), []
+
+        def n_problems(X) -> int:
+            read.append(self._read(X, y))
+            return 1 if len(read[0].classes) == 2 else len(read[0].classes)
+
+        ground = self._ground(X, sample_weight, n_problems, C)
+        known: PartialLabels = read[0]
+        wrong = ~_mask(trusted, known.codes.size)
+        prices = C * ground.weight
+        flips = Flips(known.codes, len(known.classes), wrong)
+        self.noise_ = self._noise(ground, known, flips, prices)
+        labels = class_labels(known.codes, len(known.classes))
+        label_sets = [NoisyLabels(given, flips.budget(k, self.noise_), ~wrong) for k, given in enumerate(labels)]
+        scores = [[svm_scores(ground, given, prices, k)] for k, given in enumerate(labels)]
+        # The labels are not certain, but for one set without a flip: nothing is to be searched there.
+        fits = self._fit_sets(ground, known, label_sets, scores, prices, np.ones(wrong.size, dtype=bool))
+        self._store_suspects(known, [fit.scores() for fit in fits], [fit.y() for fit in fits])
+        return self
+
+    def _read(self, X, y: Any) -> PartialLabels:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        known = normalize_partial_labels(y, None)
+        check_consistent_length(X, known.codes)
+        require_two_classes(known)
+        return known
+
+    def _noise(self, ground: Ground, known: PartialLabels, flips: Flips, prices: FloatArray) -> FloatArray:
+        """The largest share of wrong labels of each class."""
+        n_classes = len(known.classes)
+        if isinstance(self.noise, str):
+            if self.noise != "cv":
+                raise ValueError(f"noise must be 'cv', a share in [0, 1) or a dict of them; got noise={self.noise!r}")
+            share = choose_noise(ground.rows, flips, ground.loss, prices, ground.seed, ground.options)
+            if ground.options.verbose:
+                tell(f"largest share of wrong labels, by cross-validation: {share:g}")
+            return np.full(n_classes, share)
+        if not isinstance(self.noise, dict):
+            return np.full(n_classes, _share("noise", self.noise))
+        names = known.classes.tolist()
+        unknown = [name for name in self.noise if name not in names]
+        if unknown:
+            raise ValueError(f"noise has an entry for {unknown[0]!r}, which is not one of the classes {names}")
+        return np.array([_share(f"noise[{name!r}]", self.noise.get(name, 0.0)) for name in names])
+
+    def _store_suspects(self, known: PartialLabels, scores: list[FloatArray], labels: list[Any]) -> None:
+        """Rows by how much f speaks against their label, and the labels as corrected."""
+        rows, codes = np.arange(known.codes.size), known.codes
+        F = np.stack([-scores[0], scores[0]] if len(scores) == 1 else scores, axis=1)
+        others = F.copy()
+        others[rows, codes] = -np.inf
+        self.suspicion_ = (others.max(axis=1) - F[rows, codes]) / 2
+        self.suspects_ = np.argsort(-self.suspicion_, kind="stable")
+        if len(labels) == 1:
+            self.transduction_ = known.classes[(labels[0] > 0).astype(np.intp)]
+        else:  # a label is corrected that its own class gives up
+            given_up = np.stack(labels, axis=1)[rows, codes] < 0
+            self.transduction_ = known.classes[np.where(given_up, others.argmax(axis=1), codes)]
+
+
+def _share(name: str, value: Any) -> float:
+    share = number(name, value, low=0.0, high=1.0)
+    if share > Options.most_noise:
+        raise ValueError(
+            f"{name} must be at most {Options.most_noise:g}: above it the labels say less than nothing; got "
+            f"{name}={value!r}"
+        )
+    return share
+
+
+def _mask(trusted: Any, n_rows: int) -> BoolArray:
+    if trusted is None:
+        return np.zeros(n_rows, dtype=np.bool_)
+    mask = np.asarray(trusted)
+    if mask.dtype != np.bool_ or mask.shape != (n_rows,):
+        raise ValueError(
+            f"trusted must be a boolean array with one entry for each of the {n_rows} rows; got {mask.dtype.name} of "
+            f"shape {mask.shape}"
+        )
+    return mask

@@ -1,0 +1,245 @@
+"""PositiveUnlabeledSVC: some positives are known, all other rows are unlabeled, no negative is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import BoolArray, FloatArray
+from wellsvm.engine.positive_shares import share_of_positives
+from wellsvm.engine.report import tell
+from wellsvm.engine.shares import Shares
+from wellsvm.estimators.base import all_or_nothing, number
+from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.positive_labels import read_positives
+from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
+from wellsvm.labels.balanced import BalancedLabels, class_balances, positive_bounds
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels
+
+__all__ = ["PositiveUnlabeledSVC"]
+
+
+class PositiveUnlabeledSVC(WeakBase):
+    """Large-margin classifier that learns from positive and unlabeled rows.
+
+    Of all ways to label the unlabeled rows of which a share is positive it looks for those that allow a large margin.
+
+    Parameters
+    ----------
+    C : float, default=2.0
+        Penalty on the loss of a positive row.
+    C_unlabeled : float, default=0.2
+        Penalty on the loss of an unlabeled row.
+    balance : "estimate", float, (low, high) or None, default="estimate"
+        Share of positives among the unlabeled rows: estimated, given, within an interval, or free. It decides more than
+        all else, and positives alone tell it badly: set it if you know it.
+    unlabeled : "auto", value or list of values, default="auto"
+        What marks an unlabeled row in y, besides missing values. "auto": of the values 0 and 1, -1 and 1, or False and
+        True, the smaller one.
+    positive_class : value or None, default=None
+        The class of the labeled rows. None: the only value in y that does not mark unlabeled rows.
+    negative_class : value or None, default=None
+        What `predict` calls a negative row. None: the mark of unlabeled rows if y holds exactly one, else 0, False, or
+        "not " and the positive class, by the type of that.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        Kernel; a callable maps two matrices to the matrix of kernel values.
+    gamma : float or {"mean", "scale", "auto"}, default="mean"
+        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
+        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
+        kernel, else squared hinge.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature that stands for the intercept.
+    search : {"annealed", "local"}, default="annealed"
+        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
+        final penalty only.
+    oracle : {"paper", "first", "climb"}, default="paper"
+        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
+        best; or by climbing from many starts.
+    refine : bool, default=True
+        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+    tol : float, default=1e-3
+        Duality gap of the final solution, relative to the objective.
+    max_iter : int, default=50
+        Most label vectors to generate.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of coordinate descent and of random starts.
+    n_jobs : int or None, default=None
+        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
+        passes over all rows; results do not depend on it.
+    verbose : int, default=0
+        1 prints a table row per label vector.
+    cache_size : float or None, default=None
+        Memory for kernel values in MB; None is what the machine has free.
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        Negative and positive class, in this order.
+    transduction_ : array of shape (n_samples,)
+        Class of every training row; known ones kept, the balance holds.
+    balance_, balance_se_ : arrays of shape (2,)
+        Share of each class among the unlabeled rows as estimated or given (as found, where it was left open), and its
+        standard error: 0 for a share that was given.
+    balance_found_ : array of shape (2,)
+        The same by what `predict` says of them.
+    coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
+        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+    labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
+        The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    See Also
+    --------
+    wellsvm.baselines.ElkanNotoSVC : Weights each unlabeled row by its chance to be positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellsvm import PositiveUnlabeledSVC
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.arange(200) % 2
+    >>> X = rng.standard_normal((200, 2)) + 4 * truth[:, None]
+    >>> y = np.where(np.arange(200) < 40, truth, 0)  # 20 positives known, 0 marks unlabeled rows
+    >>> model = PositiveUnlabeledSVC(random_state=0).fit(X, y)
+    >>> bool(model.score(X, truth) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        C=2.0,
+        C_unlabeled=0.2,
+        balance="estimate",
+        unlabeled="auto",
+        positive_class=None,
+        negative_class=None,
+        kernel="linear",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        loss="auto",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        search="annealed",
+        oracle="paper",
+        refine=True,
+        tol=1e-3,
+        max_iter=50,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+        cache_size=None,
+    ):
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.balance = balance
+        self.unlabeled = unlabeled
+        self.positive_class = positive_class
+        self.negative_class = negative_class
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.search = search
+        self.oracle = oracle
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.cache_size = cache_size
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from positive and unlabeled rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+        y : array of shape (n_samples,)
+            The positive class, or what marks an unlabeled row.
+        sample_weight : array of shape (n_samples,), optional
+            Factor on the price of each row's loss.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight)
+
+    @with_callbacks
+    def _fit(self, X, y, sample_weight):
+        C, C_unlabeled = self._price(), number("C_unlabeled", self.C_unlabeled, low=0.0, open_low=True)
+        read: list[PartialLabels] = []
+
+        def one_problem(X: Any) -> int:
+            read.append(read_positives(y, X.shape[0], self.unlabeled, self.positive_class, self.negative_class))
+            return 1
+
+        ground = self._ground(X, sample_weight, one_problem, max(C, C_unlabeled))
+        known = read[0]
+        positive, free = known.labeled, ~known.labeled
+        prices = np.where(positive, C, C_unlabeled) * ground.weight
+        if not np.any(prices[positive] > 0):
+            raise ValueError("sample_weight is 0 for every positive row; nothing is left to learn from")
+        shares = self._estimated(ground, positive, free)
+        ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
+        y_known = positive.astype(np.int8)
+        labels = BalancedLabels(y_known, *positive_bounds(balance, y_known))
+        self._fit_sets(ground, known, [labels], [[self._first_scores(ground, positive)]], prices, free)
+        self._store_balance(shares, labels, free)
+        return self
+
+    def _checked_balance(self) -> Any:
+        if isinstance(self.balance, (dict, str)) and self.balance != "estimate":
+            raise ValueError(
+                "balance must be 'estimate', the share of positives among the unlabeled rows, an interval (low, high) "
+                f"of it, or None; got balance={self.balance!r}"
+            )
+        return self.balance
+
+    def _estimated(self, ground: Ground, positive: BoolArray, free: BoolArray) -> Shares | None:
+        if not self._estimates_shares():
+            return None
+        shares = share_of_positives(ground.rows, positive, free, ground.options)
+        if ground.options.verbose:
+            tell(
+                f"share of positives among the unlabeled rows, estimated: {shares.shares[1]:.3f} +- "
+                f"{shares.errors[1]:.3f}"
+            )
+        return shares
+
+    def _first_scores(self, ground: Ground, positive: BoolArray) -> FloatArray:
+        """Values of a strongly regularised SVM that takes unlabeled rows for negative, both sides of the same price."""
+        weight = ground.weight / ground.weight.mean()
+        sides = np.where(positive, weight[positive].sum(), weight[~positive].sum())
+        prices = Options.first_price * self._price() * weight * weight.size / (2 * sides)
+        return svm_scores(ground, np.where(positive, 1, -1).astype(np.int8), prices, rough=Options.rough)
+
+    def _store_balance(self, shares: Shares | None, labels: BalancedLabels, free: BoolArray) -> None:
+        self.balance_se_ = np.zeros(2)
+        if shares is not None:
+            self.balance_, self.balance_se_ = shares
+        else:
+            share = float(np.mean(self.transduction_[free] == self.classes_[1]))
+            if labels.low == labels.high:
+                share = labels.low / labels.free.size
+            self.balance_ = np.array([1 - share, share])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,218 @@
+"""ProportionSVC: rows come in groups, of which the class proportions are known and not the labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.estimators.base import all_or_nothing, number
+from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.group_shares import GroupShares, read_group_shares
+from wellsvm.estimators.weak_base import WeakBase, class_labels, mean_difference
+from wellsvm.labels.proportions import ProportionLabels
+
+__all__ = ["ProportionSVC"]
+
+
+class ProportionSVC(WeakBase):
+    """Large-margin classifier that learns from the class proportions of groups of rows.
+
+    Of all ways to label the rows that give every group its proportions it looks for those that allow a large margin;
+    the relaxation is that of the convex proportion-SVM. With more than two classes each is told from the rest.
+
+    Parameters
+    ----------
+    C : float, default=2.0
+        Penalty on the loss of a row.
+    slack : float, default=0.0
+        How far a proportion may be off: a share p becomes the interval from p - slack to p + slack.
+    classes : array of shape (n_classes,) or None, default=None
+        Names of the classes, in the order of the columns of ``proportions``. None: its names if it has some, those in
+        ``y`` if it is given, else 0, 1, ...
+    unlabeled : "auto", None, value or list of values, default="auto"
+        What marks a row of unknown label in y, besides missing values.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        Kernel; a callable maps two matrices to the matrix of kernel values.
+    gamma : float or {"mean", "scale", "auto"}, default="mean"
+        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
+        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
+        kernel, else squared hinge.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature that stands for the intercept.
+    search : {"annealed", "local"}, default="annealed"
+        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
+        final penalty only.
+    oracle : {"paper", "first", "climb"}, default="paper"
+        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
+        best; or by climbing from many starts.
+    refine : bool, default=True
+        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+    tol : float, default=1e-3
+        Duality gap of the final solution, relative to the objective.
+    max_iter : int, default=50
+        Most label vectors to generate.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of coordinate descent and of random starts.
+    n_jobs : int or None, default=None
+        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
+        passes over all rows; results do not depend on it.
+    verbose : int, default=0
+        1 prints a table row per label vector.
+    cache_size : float or None, default=None
+        Memory for kernel values in MB; None is what the machine has free.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Classes.
+    groups_ : array of shape (n_groups,)
+        Names of the groups, sorted.
+    proportions_ : array of shape (n_groups, n_classes)
+        What was asked of them: the middle of the interval where one was given.
+    transduction_ : array of shape (n_samples,)
+        Class of every training row; known ones kept. Of two classes, every group has its proportions.
+    balance_found_ : array of shape (n_classes,)
+        Share of each class among the rows of unknown label by what `predict` says of them.
+    coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
+        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+    labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
+        The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    See Also
+    --------
+    wellsvm.baselines.MeanMap, wellsvm.baselines.AlternatingProportionSVC : Rivals.
+
+    Notes
+    -----
+    In a pipeline: ``pipe.fit(X, proportionsvc__groups=groups, proportionsvc__proportions=shares)``; with metadata
+    routing, ``set_fit_request(groups=True, proportions=True)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellsvm import ProportionSVC
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 200)
+    >>> X = rng.standard_normal((200, 2)) + 4 * truth[:, None]
+    >>> groups = np.repeat(np.arange(20), 10)
+    >>> shares = {g: truth[groups == g].mean() for g in range(20)}  # of the second class
+    >>> model = ProportionSVC(random_state=0).fit(X, groups=groups, proportions=shares)
+    >>> bool(model.score(X, truth) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        C=2.0,
+        slack=0.0,
+        classes=None,
+        unlabeled="auto",
+        kernel="linear",
+        gamma="mean",
+        degree=3,
+        coef0=0.0,
+        loss="auto",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        search="annealed",
+        oracle="paper",
+        refine=True,
+        tol=1e-3,
+        max_iter=50,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+        cache_size=None,
+    ):
+        self.C = C
+        self.slack = slack
+        self.classes = classes
+        self.unlabeled = unlabeled
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.search = search
+        self.oracle = oracle
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.cache_size = cache_size
+
+    def fit(self, X, y=None, groups=None, proportions=None, sample_weight=None):
+        """Learn from groups and their proportions.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+        y : array of shape (n_samples,), optional
+            Labels where some are known, and what marks the others; they count in their group's proportions. Rows
+            without a group need a label.
+        groups : array of shape (n_samples,)
+            Group of every row; a missing value is no group.
+        proportions : dict, array or data frame
+            For two classes the share of ``classes_[1]`` in every group: a dict from group to share or to an interval
+            (low, high), or an array in the order of the sorted groups. For any number of classes: a dict from group to
+            a list of shares, or an array or data frame of shape (n_groups, n_classes); the index of a data frame names
+            the groups, its columns the classes.
+        sample_weight : array of shape (n_samples,), optional
+            Factor on the price of each row's loss.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            return self._fit(X, y, groups, proportions, sample_weight)
+
+    @with_callbacks
+    def _fit(self, X, y, groups, proportions, sample_weight):
+        C, slack = self._price(), number("slack", self.slack, low=0.0, high=1.0)
+        read: list[GroupShares] = []
+
+        def n_problems(X) -> int:
+            read.append(read_group_shares(X.shape[0], y, groups, proportions, self.classes, self.unlabeled))
+            return 1 if len(read[0].known.classes) == 2 else len(read[0].known.classes)
+
+        ground = self._ground(X, sample_weight, n_problems, C)
+        given = read[0]
+        y_known = class_labels(given.known.codes, len(given.known.classes))
+        counts = [given.bounds(k, slack, known) for k, known in zip(given.positive, y_known)]
+        label_sets = [ProportionLabels(given.rows, *bounds, known) for bounds, known in zip(counts, y_known)]
+        scores = [[self._first_scores(ground.rows, labels)] for labels in label_sets]
+        rising = np.ones(ground.weight.size, dtype=bool)
+        self._fit_sets(ground, given.known, label_sets, scores, C * ground.weight, rising)
+        self.groups_ = given.names
+        self.proportions_ = ((given.low + given.high) / 2)[: len(given.names)]
+        return self
+
+    @staticmethod
+    def _first_scores(rows, labels: ProportionLabels) -> FloatArray:
+        """The difference of the class means that fit the groups' means best (the mean map), as a direction.
+
+        ``mean_g = p_g m+ + (1 - p_g) m-`` is solved for m+ and m- by least squares, a group weighing as its rows.
+        """
+        size: IntArray = np.bincount(labels.groups, minlength=labels.low.size)
+        known = np.bincount(labels.groups[labels.y_known == 1], minlength=labels.low.size)
+        at_least_one = np.maximum(size, 1)  # the group of rows without one may be empty
+        share = (known + (labels.low + labels.high) / 2) / at_least_one
+        mixture = np.stack([share, 1 - share], axis=1)
+        solving = np.linalg.pinv(mixture * np.sqrt(size)[:, None]) * np.sqrt(size)
+        weights = ((solving[0] - solving[1]) / at_least_one)[labels.groups]
+        if np.ptp(share[size > 0]) == 0:  # all groups alike: known labels are all there is
+            weights = labels.y_known / np.maximum(1, np.count_nonzero(labels.y_known))
+        return mean_difference(rows, weights)

@@ -1,0 +1,134 @@
+"""What the estimators of other weak labels share: from label sets and first scores to a fitted model.
+
+    X, weak labels -> check -> label set, first scores, prices -> Task -> recipe.fit -> attributes
+
+Each of them says which labels are allowed, what scores to start from and what a row costs; all else is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
+
+from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.estimators.base import check_matrix, make_kernel, number, threads
+from wellsvm.estimators.semi_supervised import SemiSupervisedBase
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.labels.base import LabelSet
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows import Rows
+from wellsvm.rows.kernels import Kernel
+from wellsvm.solver.master import fit_svm
+
+__all__ = ["FromScores", "Ground", "WeakBase", "class_labels", "mean_difference", "svm_scores"]
+
+
+@dataclass(frozen=True)
+class FromScores:
+    """How a task starts that has a score for every row: the search leads from these to the first label vector."""
+
+    scores: Sequence[FloatArray]
+
+    def __call__(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
+        """The guesses; the labelling of least objective that they lead to is the first label vector."""
+        return Opening([], [Guess(scores) for scores in self.scores], None, True)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What every fit stands on: checked rows under a kernel, weights of rows, the loss, how to solve."""
+
+    X: Matrix
+    kernel: Kernel
+    rows: Rows
+    weight: FloatArray
+    loss: str
+    options: Options
+    n_jobs: int | None
+    seed: int
+
+    def rng(self, number: int) -> np.random.Generator:
+        """Random numbers of one of several problems."""
+        return np.random.default_rng([self.seed, number])
+
+
+class WeakBase(SemiSupervisedBase):
+    """Common part of the estimators of other weak labels; they add parameters and `fit`."""
+
+    # What is a parameter of SemiSupervisedSVC only: thresholds follow tol, and balances are in the label sets.
+    min_violation = min_decrease = None
+    stopping, weight_update = "relative", "level"
+    unlabeled: Any = "auto"
+
+    def _ground(self, X: Any, sample_weight: Any, n_problems: Callable[[Matrix], int], most: float) -> Ground:
+        """Check parameters and X, and make its rows; ``most`` is the largest price of a row of weight 1.
+
+        ``n_problems`` is asked for the number of problems once X is checked: one leaves the threads to its passes.
+        """
+        options, n_jobs = self._options(), threads(self.n_jobs)
+        X = check_matrix(self, X, reset=True)
+        n_problems_ = n_problems(X)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not np.any(weight > 0):
+            raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
+        loss, kernel = self._loss(X), make_kernel(self, X)
+        rows = self._rows_of(X, kernel, most * float(weight.max()), n_jobs if n_problems_ == 1 else None)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return Ground(X, kernel, rows, weight, loss, options, n_jobs, seed)
+
+    def _fit_sets(
+        self,
+        ground: Ground,
+        known: PartialLabels,
+        label_sets: Sequence[LabelSet],
+        scores: Sequence[Sequence[FloatArray]],
+        prices: FloatArray,
+        rising: BoolArray,
+    ) -> list[Fit]:
+        """Fit one label set, or one per class, from first scores; store the model.
+
+        ``known`` holds the classes and the codes of the rows whose label is certain. ``prices`` are those of the rows,
+        of which those ``rising`` rise in an annealed search.
+        """
+        losses = Losses.of(ground.loss, prices)
+        titles = self._titles(known.classes)
+        tasks = [
+            Task(ground.rows, labels, losses, FromScores(first), rising, title)
+            for labels, first, title in zip(label_sets, scores, titles)
+        ]
+        progress = self._progress(ground.X, parts=len(tasks), max_iter=ground.options.max_iter)
+        rngs = [ground.rng(k) for k in range(len(tasks))]
+        fits = self._fit_tasks(tasks, ground.options, rngs, ground.n_jobs, progress)
+        self._store(ground.X, ground.kernel, ground.rows, known, fits, ground.options)
+        progress.end(fitted=True)
+        return fits
+
+    def _price(self, name: str = "C") -> float:
+        return number(name, getattr(self, name), low=0.0, open_low=True)
+
+
+def class_labels(codes: np.ndarray, n_classes: int) -> list[LabelArray]:
+    """+1 for the class of every two-class problem (the second of two, else each), -1 for others, 0 where unknown."""
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return [np.where(codes < 0, 0, np.where(codes == k, 1, -1)).astype(np.int8) for k in positive]
+
+
+def mean_difference(rows: Rows, weights: FloatArray) -> FloatArray:
+    """Scores ``<x, sum_i weights_i x_i>`` of all rows: weights that sum to 0 give a difference of means."""
+    return np.asarray(rows.scores(rows.combine(np.ascontiguousarray(weights[:, None])))[:, 0])
+
+
+def svm_scores(ground: Ground, y: LabelArray, prices: FloatArray, number: int = 0, rough: float = 1.0) -> FloatArray:
+    """Values of the SVM on labels ``y`` that are taken for true, at these prices."""
+    losses = Losses.of(ground.loss, prices)
+    tol, rng = rough * ground.options.tol, ground.rng(number)
+    labels = BalancedLabels.known(y)
+    return fit_svm(ground.rows, labels, losses, y, tol=tol, rng=rng, options=ground.options).scores()
