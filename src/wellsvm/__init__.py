@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wellsvm.bags import Bags
     from wellsvm.estimators.clustering import MaxMarginClustering
     from wellsvm.estimators.multi_instance import MultiInstanceSVC
+    from wellsvm.estimators.multi_instance_cv import MultiInstanceSVCCV
     from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
     from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
     from wellsvm.persistence import load, save
@@ -21,6 +22,7 @@ __all__ = [
     "Bags",
     "MaxMarginClustering",
     "MultiInstanceSVC",
+    "MultiInstanceSVCCV",
     "SemiSupervisedSVC",
     "SemiSupervisedSVCCV",
     "load",
@@ -33,6 +35,7 @@ _MODULE_OF = {
     "Bags": "bags",
     "MaxMarginClustering": "estimators.clustering",
     "MultiInstanceSVC": "estimators.multi_instance",
+    "MultiInstanceSVCCV": "estimators.multi_instance_cv",
     "SemiSupervisedSVC": "estimators.semi_supervised",
     "SemiSupervisedSVCCV": "estimators.semi_supervised_cv",
     "load": "persistence",
