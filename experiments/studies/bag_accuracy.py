@@ -28,8 +28,8 @@ from wellsvm import Bags, MultiInstanceSVCCV
 __all__ = ["BAG_STUDIES"]
 
 SETS = ("mil_musk1", "mil_elephant", "mil_tiger", "mil_fox", "mil_musk2")
-METHODS: dict[str, str | None] = {
-    "MultiInstanceSVCCV": None,
+METHODS = {
+    "MultiInstanceSVCCV": "",  # chooses by itself
     "MultiInstanceSVC": "WellSVM, not refined",
     "MultiInstanceSVC, refined": "WellSVM",
     "MI-SVM": "MI-SVM",

@@ -77,7 +77,8 @@ def image_bags(images: Iterable[Any], generator: str = "sbn", **options: Any) ->
     >>> MultiInstanceSVC(random_state=0).fit(bags, y).locate(bags[:2]).tolist()
     [[-1, -1, -1, -1], [24, 24, 40, 40]]
     """
-    bags, bags.boxes = images_to_bags(images, generator, **options)
+    bags, boxes = images_to_bags(images, generator, **options)
+    bags.boxes = boxes
     return bags
 
 

@@ -16,7 +16,7 @@ from wellsvm.bags import Bags
 from wellsvm.estimators.base import number, whole_number
 from wellsvm.estimators.semi_supervised_cv import _Decided as Decided
 
-__all__ = ["Fold", "bag_folds", "by_scorer", "mean_hinge", "results_of", "values_of"]
+__all__ = ["Fold", "Judge", "bag_folds", "by_scorer", "mean_hinge", "results_of", "values_of"]
 
 # Score of some bags, given their values, the codes of their classes, all bags, and which bags they are.
 Judge: TypeAlias = Callable[[FloatArray, IntArray, Bags, IntArray], float]
@@ -42,7 +42,7 @@ def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
                 f"class {rare!r} has one bag, which no fold can hold out; add bags, or use MultiInstanceSVC"
             )
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    folds = []
+    folds: list[Fold] = []
     for train, test in check_cv(cv).split(np.zeros(len(y)), y):
         held_out = np.ones(len(y), dtype=np.bool_)
         held_out[train] = False

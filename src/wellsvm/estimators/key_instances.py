@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -96,6 +96,8 @@ class KeyInstanceClassifier(BagClassifier):
         self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows, context: float, fits: list[Fit]
     ) -> None:
         self._context = context
+        for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         self._store_bags(bags, codes, kernel, rows, [f.coefficients() for f in fits], [f.y() for f in fits])
         labelings = [np.stack([bags.restore(y) for y in fit.relaxation.solution.state.labels]) for fit in fits]
         self._store_report(fits, labelings, self._options().tol)
@@ -124,9 +126,9 @@ class KeyInstanceClassifier(BagClassifier):
             self.context_coef_ = np.ascontiguousarray(self.context_coef_[:, np.argsort(support)])
         super()._sort_support(support)
 
-    def _both_functions(self) -> Function:
-        """f and, after it, g, as functions of instances."""
-        function, g = read(vars(self)), self.context_coef_
+    def _both_functions(self, g: FloatArray) -> Function:
+        """f and, after it, g, as functions of instances; g is given by its coefficients."""
+        function = read(vars(self))
         name = "coef_" if isinstance(function, LinearFunction) else "dual_coef_"
         stacked: dict[str, Any] = {name: np.vstack([getattr(function, name), g])}
         return replace(function, intercept_=np.append(function.intercept_, np.zeros(len(g))), **stacked)
@@ -134,7 +136,7 @@ class KeyInstanceClassifier(BagClassifier):
     def _values_in_bags(self, X: Matrix, offsets: IntArray | None) -> FloatArray:
         if self.context_coef_ is None:
             return self._evaluate(X)
-        values, shift = np.split(self._both_functions().values(X), 2, axis=1)
+        values, shift = np.split(self._both_functions(self.context_coef_).values(X), 2, axis=1)
         if offsets is not None:
             sizes = np.diff(offsets)[:, None]
             shift = np.repeat(np.add.reduceat(shift, offsets[:-1], axis=0) / sizes, sizes[:, 0], axis=0)
@@ -189,8 +191,3 @@ class KeyInstanceClassifier(BagClassifier):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A model of an earlier release knows no context."""
         super().__setstate__({"_context": 0.0, **state})
-
-    def _forget_probabilities(self) -> Self:
-        for name in ("proba_slope_", "proba_offsets_"):
-            self.__dict__.pop(name, None)
-        return self

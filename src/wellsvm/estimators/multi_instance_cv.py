@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import Fit
-from wellsvm.estimators.bag_folds import Fold, bag_folds, by_scorer, mean_hinge, results_of, values_of
+from wellsvm.estimators.bag_folds import Fold, Judge, bag_folds, by_scorer, mean_hinge, results_of, values_of
 from wellsvm.estimators.base import Silent, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier, roughly
@@ -181,32 +181,31 @@ probability
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
         options, grid = self._options(), self._grid(kernel)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        judge = mean_hinge if self.scoring is None else by_scorer(self.scoring, self.classes_, self._flipped)
         folds = bag_folds(self.cv, self._labels(codes), seed)
         n_paths = len(grid.kernels) * len(grid.contexts)
         progress = self._progress(bags, self._labels(codes), parts=n_paths * len(folds) + 1)
 
-        pairs = shared_pairs(bags.X, kernel, self._widest(grid), self.cache_size) if len(grid.kernels) > 1 else None
+        pairs = shared_pairs(bags.X, kernel, self._widest(grid), self.cache_size) if n_paths > 1 else None
         rows_at, values = partial(self._rows_at, bags, grid, pairs, {}), []
         for path, (kernel, context) in enumerate(product(grid.kernels, grid.contexts)):
-            rows = None  # its matrix goes before the next one comes
             rows = rows_at(kernel, context)
             work = [
                 partial(self._values, rows, bags, codes, grid.prices, fold, seed, options, progress, number)
                 for number, fold in enumerate(folds, start=path * len(folds))
             ]
             values.append(run(work, self.n_jobs))
-        path, price = self._choose(grid, values, folds, bags, codes)
+            del rows, work  # the matrix goes before the next one comes
+        path, price = self._choose(grid, values, folds, bags, codes, judge)
         kernel, context = list(product(grid.kernels, grid.contexts))[path]
-        if path < n_paths - 1:
-            rows = None
-            rows = rows_at(kernel, context)
+        rows = rows_at(kernel, context)
         accuracies = [roughly(options)] * price + [options]
         with progress.part(n_paths * len(folds), "fit on all bags", parts=price + 1) as part:
             *_, fits = self._path(rows, bags, codes, grid.prices[: price + 1], accuracies, seed, progress=part)
         self._store_fits(bags, codes, kernel, rows, context, fits)
         if self.probability:
-            seen = [(found[price][fold.test], codes[fold.test]) for found, fold in zip(values[path], folds)]
-            self._store_probabilities(*(np.concatenate(part) for part in zip(*seen)), options)
+            seen = np.concatenate([found[price][fold.test] for found, fold in zip(values[path], folds)])
+            self._store_probabilities(seen, np.concatenate([codes[fold.test] for fold in folds]), options)
         progress.end(fitted=True)
         return self
 
@@ -268,10 +267,15 @@ probability
             return [bag_values(fits, bags.offsets) for fits in path]
 
     def _choose(
-        self, grid: Grid, values: list[list[list[FloatArray]]], folds: list[Fold], bags: Bags, codes: IntArray
+        self,
+        grid: Grid,
+        values: list[list[list[FloatArray]]],
+        folds: list[Fold],
+        bags: Bags,
+        codes: IntArray,
+        judge: Judge,
     ) -> tuple[int, int]:
         """The best point, by the number of its path and of its price; of equals the first. Stores what was seen."""
-        judge = mean_hinge if self.scoring is None else by_scorer(self.scoring, self.classes_, self._flipped)
         scores = np.array(
             [
                 [judge(found[price][fold.test], codes[fold.test], bags, fold.test) for found, fold in zip(path, folds)]

@@ -101,11 +101,11 @@ class ContextSource:
 
     def rows(self, chosen: IntArray) -> np.ndarray:
         """The chosen rows."""
-        return self.source.rows(chosen) + self.sets[self.bag_of[chosen]][:, self.bag_of]
+        return np.asarray(self.source.rows(chosen) + self.sets[self.bag_of[chosen]][:, self.bag_of])
 
     def block(self, chosen: IntArray) -> np.ndarray:
         """The chosen rows and columns."""
-        return self.source.block(chosen) + self.sets[np.ix_(self.bag_of[chosen], self.bag_of[chosen])]
+        return np.asarray(self.source.block(chosen) + self.sets[np.ix_(self.bag_of[chosen], self.bag_of[chosen])])
 
     def part(self, chosen: IntArray) -> ContextSource:
         """Of some of the instances."""
