@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import cvxpy as cp
 import numpy as np
 
+from wellsvm.bags import Bags
 from wellsvm.labels import BalancedLabels, LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -441,3 +442,15 @@ def _factor(K: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(K)
     used = values > 1e-13 * values.max()
     return np.sqrt(values[used])[:, None] * vectors[:, used].T
+
+
+def hidden_key(n_bags=40, shift=4.0, seed=0, n_keys=1):
+    """Bags of two to six instances, some negative bag first; the keys of every positive bag lie elsewhere."""
+    rng = np.random.default_rng(seed)
+    sizes, y = rng.integers(2, 7, n_bags), np.arange(n_bags) % 2
+    X, groups = rng.standard_normal((sizes.sum(), 3)), np.repeat(np.arange(n_bags), sizes)
+    bags = Bags(X, groups)
+    keys = np.array([np.sort(rng.permutation(size)[:n_keys]) for size in sizes])
+    for i in np.flatnonzero(y):
+        X[bags.offsets[i] + keys[i]] += shift
+    return bags, y, np.where(y[:, None] == 1, keys, -1)

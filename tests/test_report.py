@@ -89,7 +89,7 @@ def fitted(name):
         return moons(GridSearchCV(plain, {"C": [1, 2]}, scoring=make_labeled_scorer(), cv=2))
     if name == "bags":
         instances, y = bags(["no", HOSTILE])
-        return MultiInstanceSVC(random_state=0).fit(instances, y), instances
+        return MultiInstanceSVC(positive_class=HOSTILE, random_state=0).fit(instances, y), instances
     if name == "rival":
         instances, y = bags()
         return MISVM(random_state=0).fit(instances, y), instances

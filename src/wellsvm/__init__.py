@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wellsvm.estimators.candidate_labels import CandidateLabelSVC
     from wellsvm.estimators.clustering import MaxMarginClustering
     from wellsvm.estimators.multi_instance import MultiInstanceSVC
+    from wellsvm.estimators.multi_instance_cv import MultiInstanceSVCCV
     from wellsvm.estimators.noisy_labels import NoisyLabelSVC
     from wellsvm.estimators.positive_unlabeled import PositiveUnlabeledSVC
     from wellsvm.estimators.proportions import ProportionSVC
@@ -27,6 +28,7 @@ __all__ = [
     "CandidateLabelSVC",
     "MaxMarginClustering",
     "MultiInstanceSVC",
+    "MultiInstanceSVCCV",
     "NoisyLabelSVC",
     "PositiveUnlabeledSVC",
     "ProportionSVC",
@@ -47,6 +49,7 @@ _MODULE_OF = {
     "NoisyLabelSVC": "estimators.noisy_labels",
     "PositiveUnlabeledSVC": "estimators.positive_unlabeled",
     "ProportionSVC": "estimators.proportions",
+    "MultiInstanceSVCCV": "estimators.multi_instance_cv",
     "SemiSupervisedSVC": "estimators.semi_supervised",
     "SemiSupervisedSVCCV": "estimators.semi_supervised_cv",
     "WeakLabelSVC": "estimators.weak_labels",

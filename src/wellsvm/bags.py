@@ -48,6 +48,8 @@ class Bags:
         Instances of each bag, at least one.
     feature_names : list of str, or None
         Names of the columns, where X is a data frame.
+    boxes : list of int arrays of shape (n_instances_of_the_bag, 4), or None
+        Where the instances are in their image, if `wellsvm.images.image_bags` made the bags.
 
     Notes
     -----
@@ -69,6 +71,7 @@ class Bags:
     """
 
     feature_names: list[str] | None = None
+    boxes: list[IntArray] | None = None
 
     def __init__(self, X: Any, groups: Any) -> None:
         self.feature_names = column_names(X)
@@ -223,6 +226,7 @@ class Bags:
             X = self.X[np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])]
         part = type(self).__new__(type(self))._set(X, offsets, self.names[chosen])
         part.feature_names = self.feature_names
+        part.boxes = None if self.boxes is None else [self.boxes[i] for i in chosen]
         return part
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
@@ -273,7 +277,9 @@ class Bags:
         """The same bags with other features: row j of X replaces row j of ``self.X``."""
         X = as_matrix(X, "X")
         require(X.shape[0] == self.n_instances, f"{X.shape[0]} rows for {self.n_instances} instances")
-        return type(self).__new__(type(self))._set(X, self.offsets, self.names, self.order)
+        made = type(self).__new__(type(self))._set(X, self.offsets, self.names, self.order)
+        made.boxes = self.boxes
+        return made
 
 
 def as_bags(bags: Any, groups: Any = None) -> Bags:

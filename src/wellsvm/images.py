@@ -19,7 +19,7 @@ from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
 from wellsvm.plotting import RegionsDisplay
 
-__all__ = ["ImageBag", "image_to_bag", "images_to_bags", "plot_regions"]
+__all__ = ["ImageBag", "image_bags", "image_to_bag", "images_to_bags", "plot_regions"]
 
 
 def images_to_bags(images: Iterable[Any], generator: str = "sbn", **options: Any) -> tuple[Bags, list[IntArray]]:
@@ -48,6 +48,38 @@ def images_to_bags(images: Iterable[Any], generator: str = "sbn", **options: Any
         except ValueError as error:
             raise ValueError(f"image {i}: {error}") from None
     return Bags.from_list([bag.instances for bag in found]), [bag.boxes for bag in found]
+
+
+def image_bags(images: Iterable[Any], generator: str = "sbn", **options: Any) -> Bags:
+    """Turn images into bags that know where their instances are: ``locate`` then gives boxes in pixels.
+
+    Parameters
+    ----------
+    images, generator, **options :
+        As in `images_to_bags`.
+
+    Returns
+    -------
+    Bags
+        The instances of every image; ``boxes`` holds their places, and stays with parts of the bags and with bags whose
+        instances were transformed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellsvm import MultiInstanceSVC
+    >>> from wellsvm.images import image_bags
+    >>> rng = np.random.default_rng(0)
+    >>> images = rng.random((20, 64, 64, 3))
+    >>> y = np.arange(20) % 2
+    >>> images[y == 1, 24:40, 24:40] = 1, 0, 0
+    >>> bags = image_bags(images)
+    >>> MultiInstanceSVC(random_state=0).fit(bags, y).locate(bags[:2]).tolist()
+    [[-1, -1, -1, -1], [24, 24, 40, 40]]
+    """
+    bags, boxes = images_to_bags(images, generator, **options)
+    bags.boxes = boxes
+    return bags
 
 
 def plot_regions(image: Any, boxes: Any, scores: Any, ax: Any = None, *, k: int | None = None, **options: Any) -> Any:

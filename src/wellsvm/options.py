@@ -177,6 +177,11 @@ class Options:
     """An SVM that only ranks the instances of a bag is solved to this many tol, ..."""
     most_start_tol: float = 0.1
     """... but never less well than this: an argument, not measured."""
+    relaxation_starts: bool = False
+    """Whether the relaxation is only where a search starts: max_iter label vectors are then enough, not too few."""
+    start_labelings: int = 5
+    """Choices of key instances of such a relaxation. On bags 50 lower the objective of the choice settled on no
+    further, and take 40 times as long where bags are many (docs/choices.md)."""
     alignment_sample: int = 10_000
     """Linear rows that the start of clustering is found on; more change nothing but its time."""
 
@@ -266,6 +271,12 @@ class Options:
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices.md)."""
+    bag_prices: tuple[float, ...] = (1.0, 10.0, 100.0)
+    """Prices that MultiInstanceSVCCV tries: the paper's for instances of negative bags, at its ratio 1 (Table 10)."""
+    contexts: tuple[float, ...] = (0.0, 1.0, 10.0, 100.0)
+    """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone."""
+    gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0)
+    """Multiples of gamma that it tries: half and double widths."""
     tie_single: float = 1e-5
     """Values of f nearer than this, relative to the largest, count as equal for float32 rows: computed twice they may
     change places."""

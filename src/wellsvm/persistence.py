@@ -69,6 +69,7 @@ TRUSTED = (
     "wellsvm.engine.report.Record",
     "wellsvm.estimators.clustering.MaxMarginClustering",
     "wellsvm.estimators.multi_instance.MultiInstanceSVC",
+    "wellsvm.estimators.multi_instance_cv.MultiInstanceSVCCV",
     "wellsvm.estimators.semi_supervised.SemiSupervisedSVC",
     "wellsvm.estimators.semi_supervised_cv.SemiSupervisedSVCCV",
     "wellsvm.model_selection.SemiSupervisedSplit",

@@ -102,7 +102,10 @@ def test_dense_and_sparse_and_precomputed_agree(model):
 @pytest.mark.parametrize("model", ALL)
 def test_the_interface_is_that_of_multi_instance_svc(model):
     bags, y, _ = hidden_key()
-    fitted = clone(model(C_positive=2.0)).set_params(random_state=0).fit(bags, np.where(y, "yes", "no"))
+    named = np.where(y, "yes", "no")
+    with pytest.raises(ValueError, match="positive_class='no' or positive_class='yes'"):
+        model().fit(bags, named)
+    fitted = clone(model(C_positive=2.0)).set_params(random_state=0, positive_class="yes").fit(bags, named)
     assert fitted.get_params()["C_positive"] == 2.0
     assert fitted.classes_.tolist() == ["no", "yes"]
     assert fitted.predict(bags).shape == (40,)

@@ -88,6 +88,8 @@ def _about(model: Any) -> str:
     if hasattr(model, "classes_"):
         names = [str(name) for name in model.classes_.tolist()]
         facts.append(f"{len(names)} classes" + (f" ({' and '.join(names)})" if len(names) == 2 else ""))
+        if getattr(model, "positive_class_", None) is not None:
+            facts.append(f"positive class {model.positive_class_}")
     elif hasattr(model, "labels_"):
         facts.append(f"{len(set(model.labels_.tolist()))} clusters")
     if hasattr(model, "support_"):

@@ -25,7 +25,7 @@ from wellsvm._warnings import callers_level
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import Guess, Task, search
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import loss_of, number, whole_number
+from wellsvm.estimators.base import loss_of, make_rows, number, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
@@ -95,7 +95,8 @@ class BagBaseline(BagClassifier):
         loss_of(self)
 
     @with_callbacks
-    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
+    def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
+        rows = make_rows(bags.X, kernel, self.fit_intercept, max(self.C_positive, self.C_negative))
         seed, wanted = check_random_state(self.random_state).randint(np.iinfo(np.int32).max), self._positive_codes()
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
         found = []

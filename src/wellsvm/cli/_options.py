@@ -125,7 +125,7 @@ PositiveClass = Annotated[
         "--positive-class",
         metavar="LABEL",
         show_default=False,
-        help="The positive one of two classes. [default: the larger label]",
+        help="The positive one of two classes; needed unless they are 0 and 1, -1 and 1, or false and true.",
     ),
 ]
 Clusters = Annotated[int, typer.Option("--clusters", min=1, help="Number of clusters.")]
@@ -138,8 +138,21 @@ CUnlabeled = Annotated[
         f"[default: {defaults_of(SemiSupervisedSVC)['C_unlabeled']}]",
     ),
 ]  # fmt: skip
-CPositive = Annotated[float, typer.Option("--C-positive", help="Price of the loss of a positive bag.")]
-CNegative = Annotated[float, typer.Option("--C-negative", help="Price of the loss of a negative bag's instance.")]
+CPositive = Annotated[
+    float | None,
+    typer.Option("--C-positive", show_default=False, help="Price of the loss of a positive bag. [default: 1]"),
+]
+CNegative = Annotated[
+    float | None,
+    typer.Option(
+        "--C-negative", show_default=False, help="Price of the loss of a negative bag's instance. [default: 1]"
+    ),
+]
+Context = Annotated[
+    float | None,
+    typer.Option("--context", show_default=False, help="Weight of the bag around an instance. [default: 0]"),
+]
+CVOfBags = Annotated[bool, typer.Option("--cv", help="Choose both prices, gamma and context by cross-validation.")]
 CCluster = Annotated[float, typer.Option("--C", help="Price of the loss of a row.")]
 CV = Annotated[bool, typer.Option("--cv", help="Choose C_unlabeled by cross-validation.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of --cv.")]
@@ -192,6 +205,12 @@ Oracle = Annotated[OracleName, typer.Option("--oracle", help="How the next label
 Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labelling after the relaxation.")]
 Tol = Annotated[float, typer.Option("--tol", help="Tolerance relative to the objective.")]
 MaxIter = Annotated[int, typer.Option("--max-iter", help="Most label vectors to generate.")]
+MaxIterOfBags = Annotated[
+    int | None,
+    typer.Option(
+        "--max-iter", show_default=False, help="Most label vectors to generate. [default: 5; with --no-refine, 50]"
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same data, options and seed: same model.")]
 Jobs = Annotated[
     int | None,

@@ -70,6 +70,11 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("labeled", f"{summary['labeled']:,} rows ({summary['labeled'] / summary['rows']:.2%})"))
     if "classes" in summary:
         rows.append(("classes", ", ".join(str(name) for name in summary["classes"])))
+    if summary.get("positive_class") is not None:
+        rows.append(("positive class", str(summary["positive_class"])))
+    if "chosen_params" in summary:
+        told = ", ".join(f"{name} {value:.4g}" for name, value in summary["chosen_params"].items())
+        rows.append(("chosen", f"{told}, by cross-validation over {summary['folds']} folds"))
     if "cluster_sizes" in summary:
         rows.append(("clusters", f"{len(summary['cluster_sizes'])} of sizes {_numbers(summary['cluster_sizes'], ',')}"))
     if "C_unlabeled" in summary:

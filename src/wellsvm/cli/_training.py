@@ -95,7 +95,11 @@ def on_bags(positive_class: str | None) -> Trainer:
         y = bags.bag_labels(np.ma.getdata(labels))
         model.set_params(positive_class=None if positive_class is None else _as_label(positive_class, y))
         model.fit(bags, y)
-        return {"bags": len(bags), "classes": model.classes_, "training_accuracy": model.score(bags, y)}
+        facts = {"bags": len(bags), "classes": model.classes_, "positive_class": model.positive_class_}
+        if hasattr(model, "best_params_"):
+            n_folds = sum(name.endswith("_test_score") and name.startswith("split") for name in model.cv_results_)
+            facts |= {"chosen_params": model.best_params_, "folds": n_folds}
+        return {**facts, "training_accuracy": model.score(bags, y)}
 
     return train
 

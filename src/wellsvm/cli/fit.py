@@ -6,7 +6,13 @@ from typing import Any
 
 import typer
 
-from wellsvm import MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm import (
+    MaxMarginClustering,
+    MultiInstanceSVC,
+    MultiInstanceSVCCV,
+    SemiSupervisedSVC,
+    SemiSupervisedSVCCV,
+)
 from wellsvm.cli import _options as option
 from wellsvm.cli._data import Format, Layout
 from wellsvm.cli._training import Job, on_bags, on_clusters, on_rows
@@ -86,8 +92,11 @@ def multi_instance(
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
     positive_class: option.PositiveClass = None,
-    C_positive: option.CPositive = BAGS["C_positive"],
-    C_negative: option.CNegative = BAGS["C_negative"],
+    C_positive: option.CPositive = None,
+    C_negative: option.CNegative = None,
+    context: option.Context = None,
+    cv: option.CVOfBags = False,
+    folds: option.Folds = FOLDS,
     key_instances: option.KeyInstances = BAGS["n_key_instances"],
     kernel: option.Kernel = BAGS["kernel"],
     gamma: option.Gamma = BAGS["gamma"],
@@ -97,7 +106,7 @@ def multi_instance(
     oracle: option.Oracle = BAGS["oracle"],
     refine: option.Refine = BAGS["refine"],
     tol: option.Tol = BAGS["tol"],
-    max_iter: option.MaxIter = BAGS["max_iter"],
+    max_iter: option.MaxIterOfBags = BAGS["max_iter"],
     seed: option.Seed = 0,
     jobs: option.Jobs = None,
     as_json: option.Json = False,
@@ -107,10 +116,15 @@ def multi_instance(
 
     The bag of a row is its 'qid:' in svmlight, the array 'bag' in .npz, or a column.
     """
-    model = MultiInstanceSVC(
-        C_positive=C_positive, C_negative=C_negative, n_key_instances=key_instances, kernel=kernel.value, gamma=gamma,
-        degree=degree, coef0=coef0, loss=loss.value, oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter,
-        random_state=seed, n_jobs=jobs,
+    given = {"C_positive": C_positive, "C_negative": C_negative, "context": context}
+    given = {name: value for name, value in given.items() if value is not None}
+    if cv and given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise typer.BadParameter(f"--cv chooses the prices and the context; leave out {named}, or --cv")
+    model: Any = MultiInstanceSVCCV(cv=folds) if cv else MultiInstanceSVC(**given)
+    model.set_params(
+        n_key_instances=key_instances, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value,
+        oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
     layout = Layout(label=label, bag=bag, ignore=ignore or (), zero_based=zero_based)
     Job(data, form, layout, output, as_json, quiet).run("multi-instance", model, on_bags(positive_class))

@@ -26,6 +26,7 @@ def info(model_file: option.ModelFile, as_json: option.Json = False) -> None:
         "pipeline": [type(step).__name__ for _, step in model.steps] if last is not model else None,
         "features": width_of(model),
         "classes": getattr(last, "classes_", None),
+        "positive_class": getattr(last, "positive_class_", None),
         **engine_facts(last),
         "parameters": last.get_params(deep=False),
         "versions": mark["versions"],
@@ -47,6 +48,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if training is None:
         rows.append(("features", str(facts.get("features", "not known"))))
         rows += [("classes", ", ".join(str(name) for name in facts["classes"]))] if "classes" in facts else []
+        rows += [("positive class", str(facts["positive_class"]))] if "positive_class" in facts else []
         rows += rows_of_engine(facts)
     else:
         rows += [(name, text) for name, text in rows_of_summary(training) if name != "model"]

@@ -60,8 +60,8 @@ def cutting_plane(
             n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
             status = _stopping_rule(solution.upper, violation, objective, state)
-            if status is None and len(history) + 1 < options.max_iter:
-                break  # another label vector follows: no need to solve this master well
+            if status is None and (len(history) + 1 < options.max_iter or options.relaxation_starts):
+                break  # another label vector follows, or a search: no need to solve this master well
 
         record = Record(solution.upper, solution.gap, violation, len(state.labels), n_epochs, perf_counter() - began)
         history.append(record)
@@ -70,7 +70,7 @@ def cutting_plane(
         if status is not None and solution.gap > options.solved_slack * options.tol * abs(solution.upper):
             status = Status.MASTER_NOT_SOLVED
         if status is None and len(history) >= options.max_iter:
-            status = Status.MAX_ITER
+            status = Status.ENOUGH if options.relaxation_starts else Status.MAX_ITER
         if callback is not None and callback(record) and status is None:
             status = Status.STOPPED
         if status is not None:

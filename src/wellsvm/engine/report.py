@@ -24,6 +24,7 @@ class Status(StrEnum):
     NO_VIOLATED_LABEL = "no violated label vector found"
     SMALL_DECREASE = "objective stands still"
     MAX_ITER = "max_iter reached"
+    ENOUGH = "enough label vectors to search from"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
 

@@ -23,7 +23,6 @@ from wellsvm.estimators.base import (
     flag,
     loss_of,
     make_kernel,
-    make_rows,
     number,
     whole_number,
 )
@@ -74,23 +73,21 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         with all_or_nothing(self):
             self._check_parameters()
             bags, codes = self._validate(bags, y, groups)
-            kernel, C = make_kernel(self, bags.X), max(self.C_positive, self.C_negative)
-            rows = make_rows(bags.X, kernel, self.fit_intercept, C, getattr(self, "cache_size", None))
-            return self._fit_on(bags, codes, kernel, rows)
+            return self._fit_checked(bags, codes, make_kernel(self, bags.X))
 
     @abstractmethod
     def _check_parameters(self) -> None:
         """Check all parameters that are not of the kernel."""
 
     @abstractmethod
-    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
-        """Fit checked bags on rows at hand, which fits of other parameters may share; ends with `_store_bags`."""
+    def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
+        """Fit bags that are checked; ends with `_store_bags`."""
 
     def _store_bags(
         self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows, coef: list[FloatArray], labels: list[LabelArray]
     ) -> None:
         """Store f of every two-class problem by its coefficients, and the key instances by its labels, +1 for them."""
-        self._store_coefficients(bags.X, kernel, rows, np.stack(coef))
+        self._store_bag_function(bags, kernel, rows, np.stack(coef))
         if bags.order is not None and kernel.name != "linear":
             self._sort_support(bags.order[self.support_])
         n_keys = getattr(self, "n_key_instances", 1)
@@ -98,6 +95,10 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         for k, y in zip(self._positive_codes(), labels):
             keys[codes == k] = _indices_inside(bags, y, n_keys)[codes == k]
         self.key_instances_ = keys[:, 0] if n_keys == 1 else keys
+
+    def _store_bag_function(self, bags: Bags, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
+        """Store f of every two-class problem: here a function of the instance alone."""
+        self._store_coefficients(bags.X, kernel, rows, coef)
 
     def _positive_codes(self) -> list[int]:
         """The codes of the classes that are positive in a two-class problem."""
@@ -142,10 +143,30 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
                     f"positive_class={self.positive_class!r} is for two classes; y has {len(classes)}: leave it None "
                     "for one against the rest, or pass y == positive_class"
                 )
+        elif len(classes) == 2 and not _tell_the_positive_one(classes.tolist()):
+            one, other = classes.tolist()
+            raise ValueError(
+                f"the labels are {one!r} and {other!r}, and nothing tells which one is positive, that is, needs one "
+                f"instance only: pass positive_class={one!r} or positive_class={other!r} (--positive-class on the "
+                "command line), or labels 0 and 1, -1 and +1, or False and True, such as "
+                f"y == {other!r}"
+            )
         self.classes_ = classes
         self._flipped = len(classes) == 2 and self.positive_class == classes.tolist()[0]
         codes = np.searchsorted(classes, y)
         return bags, 1 - codes if self._flipped else codes
+
+    @property
+    def positive_class_(self) -> Any:
+        """The positive one of two classes; None where there are more, each of which is positive against the rest."""
+        return self.classes_.tolist()[0 if self._flipped else 1] if len(self.classes_) == 2 else None
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """As scikit-learn's; a fitted model names its positive class also where it was not given."""
+        text = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        if self.positive_class is not None or len(getattr(self, "classes_", ())) != 2:
+            return text
+        return f"{text[:-1]}{'' if text.endswith('(' + ')') else ', '}positive_class={self.positive_class_!r})"
 
     def _labels(self, codes: IntArray) -> np.ndarray:
         """The classes of codes; of two, code 1 is the positive one."""
@@ -175,7 +196,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         array of shape (n_instances,), or (n_instances, n_classes) for more than two classes
         """
         if groups is None and (getattr(bags, "ndim", None) == 2 or hasattr(bags, "columns")):
-            return self._columns(self._functions(bags))
+            check_is_fitted(self)
+            return self._columns(self._values_in_bags(check_matrix(self, bags, reset=False), None))
         bags = as_bags(bags, groups)
         return self._columns(bags.restore(self._instance_values(bags)))
 
@@ -203,7 +225,11 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def _instance_values(self, bags: Bags) -> FloatArray:
         """Values of all stored functions, in the order of ``bags.X``."""
         check_is_fitted(self)
-        return self._evaluate(self._checked(bags, reset=False).X)
+        return self._values_in_bags(self._checked(bags, reset=False).X, bags.offsets)
+
+    def _values_in_bags(self, X: Matrix, offsets: IntArray | None) -> FloatArray:
+        """Values of all stored functions for rows in bags; without ``offsets`` each row is a bag of its own."""
+        return self._evaluate(X)
 
     def _bag_values(self, values: FloatArray, bags: Bags) -> FloatArray:
         return np.maximum.reduceat(values, bags.offsets[:-1], axis=0)
@@ -268,7 +294,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         array of shape (n_bags,), or (n_bags, k) for k > 1
             Numbers of instances inside their bag, counted from 0 in the caller's order; -1 for bags predicted negative,
             and where a bag has fewer than k instances. With more than two classes no bag is negative: the instances
-            are those of largest f for the predicted class.
+            are those of largest f for the predicted class. For bags of `wellsvm.images.image_bags` these are not
+            numbers but boxes, of four numbers in the last axis: top, left, bottom and right in pixels, -1 for none.
         """
         k = whole_number("k", k, low=1)
         bags = as_bags(bags, groups)
@@ -278,6 +305,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         found = first_of_largest(values[np.arange(len(values)), column[bags.bag_of]], bags, k)
         if len(self.classes_) == 2:
             found[codes == 0] = -1
+        if bags.boxes is not None:
+            found = _boxes_of(bags.boxes, found)
         return found[:, 0] if k == 1 else found
 
     def __sklearn_tags__(self):
@@ -285,6 +314,11 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         tags.input_tags.two_d_array = False
         tags.input_tags.pairwise = False  # bags are no matrix that scikit-learn could cut
         return tags
+
+
+def _tell_the_positive_one(classes: list[Any]) -> bool:
+    """Whether two sorted labels say themselves that the second is positive; False and True are equal to 0 and 1."""
+    return classes in ([0, 1], [-1, 1])
 
 
 def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "label") -> np.ndarray:
@@ -324,6 +358,12 @@ def first_of_largest(values: FloatArray, bags: Bags, k: int) -> IntArray:
     used = rank < k
     found[bag_of[used], rank[used]] = order[used] - bags.offsets[bag_of[used]]
     return found
+
+
+def _boxes_of(boxes: list[IntArray], found: IntArray) -> IntArray:
+    """The boxes of the instances found in each bag, -1 where there is none; of shape (n_bags, k, 4)."""
+    places = [own[np.maximum(numbers, 0)] for own, numbers in zip(boxes, found)]
+    return np.where(found[:, :, None] >= 0, np.stack(places), -1)
 
 
 def _indices_inside(bags: Bags, y: LabelArray, n_keys: int) -> IntArray:

@@ -134,7 +134,7 @@ def options_of(estimator: Any, **others: Any) -> Options:
         min_violation=tol if violation is None else number("min_violation", violation, low=0.0),
         min_decrease=Options.decrease_per_tol * tol if decrease is None else number("min_decrease", decrease, low=0.0),
         stopping=choice("stopping", estimator.stopping, ("relative", "absolute", "paper")),
-        max_iter=whole_number("max_iter", estimator.max_iter, low=1),
+        max_iter=whole_number("max_iter", others.pop("max_iter", estimator.max_iter), low=1),
         oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),
         weight_update=estimator.weight_update,
         refine=flag("refine", estimator.refine),

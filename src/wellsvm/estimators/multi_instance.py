@@ -7,22 +7,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from wellsvm._typing import BoolArray, IntArray
+from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
-from wellsvm.engine.recipe import Guess, Opening, Task
-from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
+from wellsvm.estimators.base import AS_IN_PAPER, loss_of, number
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.labels import BalancedLabels, KeyInstances
-from wellsvm.options import Options
-from wellsvm.rows import Rows
+from wellsvm.estimators.key_instances import KeyInstanceClassifier
+from wellsvm.estimators.key_tasks import Prices
 from wellsvm.rows.kernels import Kernel
-from wellsvm.solver import Solution, fit_svm
 
 __all__ = ["MultiInstanceSVC"]
 
 
-class MultiInstanceSVC(BagClassifier):
+class MultiInstanceSVC(KeyInstanceClassifier):
     """Large-margin classifier of bags that says which instance it was.
 
     A bag is positive if one of its instances is. Of all ways to choose the key instance of every positive bag it looks
@@ -57,15 +53,18 @@ class MultiInstanceSVC(BagClassifier):
         Whether to settle on one choice after the relaxation: solve the SVM, choose anew, until nothing changes. Without
         it f mixes several choices and the best instance of a positive bag may stay below 0.
     positive_class : label, optional
-        The positive one of two classes; the larger one if None. With more classes each is positive against the rest.
+        The positive one of two classes. Needed unless the labels are 0 and 1, -1 and +1 or False and True, which tell
+        it themselves. With more classes each is positive against the rest.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
-    max_iter : int, default=50
-        Most choices of key instances to generate.
+    max_iter : int or None, default=None
+        Most choices of key instances to generate in the relaxation. None is 50, and 5 with ``refine``: the relaxation
+        is then only one of the places that the search starts from.
     random_state : int, RandomState or None, default=None
         Seed of the order of coordinate descent and of random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes; results do not depend on it.
+        Threads for the one-vs-rest problems of more than two classes, or for random starts; results do not depend on
+        it.
     verbose : int, default=0
         1 prints a table row per choice of key instances.
     cache_size : float or None, default=None
@@ -82,6 +81,18 @@ class MultiInstanceSVC(BagClassifier):
         paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the choices are found: by a level method, or by the paper's closed form.
+    context : float, default=0.0
+        Weight of the bag around an instance: the kernel between instances x of bag B and x' of bag B' becomes
+        ``k(x, x') + context * k_set(B, B')`` with the normalised set kernel, the mean of k over all pairs of their
+        instances (for the linear kernel the bag's mean stands beside each instance). 0 is the paper's method. With a
+        large one f judges bags as a whole; which instance of a bag is the best is decided by k alone.
+    search : {"local", "annealed"}, default="local"
+        How ``refine`` searches: by alternation at the final prices, or with the price of positive bags rising to it.
+    n_starts : int, default=0
+        Random choices of key instances to search from as well, in ``n_jobs`` threads; the best one by objective stays.
+    probability : bool, default=False
+        Whether to make `predict_proba` available: calibrated on values of bags that were held out, which takes five
+        more fits.
 
     Attributes
     ----------
@@ -95,6 +106,11 @@ class MultiInstanceSVC(BagClassifier):
         every kernel.
     dual_coef_, support_, support_vectors_ : arrays
         For other kernels: coefficients of shape (n_functions, n_support), instances and their indices.
+    context_coef_ : array or None
+        With ``context``: coefficients like `coef_` or `dual_coef_` of a second function g, whose mean over a bag is
+        added to f of all its instances. All instances of bags with a coefficient are then support vectors.
+    positive_class_ : label or None
+        The positive one of two classes.
     labelings_ : array of shape (n_labelings, n_instances), or a list of them
         Choices of key instances of the relaxation: 1 for a key instance, 0 for the others of a positive bag, -1 for
         instances of negative bags; for more classes one array per class.
@@ -148,7 +164,7 @@ class MultiInstanceSVC(BagClassifier):
         refine=True,
         positive_class=None,
         tol=1e-3,
-        max_iter=50,
+        max_iter=None,
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -157,6 +173,10 @@ class MultiInstanceSVC(BagClassifier):
         min_decrease=None,
         stopping="relative",
         weight_update="level",
+        context=0.0,
+        search="local",
+        n_starts=0,
+        probability=False,
     ):
         self.C_positive = C_positive
         self.C_negative = C_negative
@@ -180,6 +200,10 @@ class MultiInstanceSVC(BagClassifier):
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
+        self.context = context
+        self.search = search
+        self.n_starts = n_starts
+        self.probability = probability
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -187,55 +211,21 @@ class MultiInstanceSVC(BagClassifier):
         return cls(**{**AS_IN_PAPER, **params})
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         self._check_prices()
-        self._options()
-        threads(self.n_jobs)
-        whole_number("n_key_instances", self.n_key_instances, low=1)
-
-    def _options(self) -> Options:
-        # Searches solve well on the way too, as in 0.1; solving roughly was not measured for bags.
-        return options_of(self, search_rough=1.0, unsettled_labels=0.0)
+        number("context", self.context, low=0.0)
 
     @with_callbacks
-    def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
-        options, wanted = self._options(), self._positive_codes()
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
-
-        tasks = []
-        for k in wanted:
-            labels = KeyInstances(bags.offsets, codes == k, self.n_key_instances)
-            title = f"class {self.classes_.tolist()[k]!r} against the rest" if len(wanted) > 1 else ""
-            tasks.append(
-                Task(rows, labels, self._losses(labels.positive_rows), self._open, labels.positive_rows, title)
-            )
+    def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
+        options, context = self._options(), float(self.context)
+        prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
+        rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
+        seed, wanted = check_random_state(self.random_state).randint(np.iinfo(np.int32).max), self._positive_codes()
+        progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
-        fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
-        self._store_bags(bags, codes, kernel, rows, [f.coefficients() for f in fits], [f.y() for f in fits])
-        labelings = [np.stack([bags.restore(y) for y in fit.relaxation.solution.state.labels]) for fit in fits]
-        self._store_report(fits, labelings, options.tol)
+        fits = self._fit_tasks(self._tasks(rows, bags, codes, prices), options, rngs, self.n_jobs, progress)
+        self._store_fits(bags, codes, kernel, rows, context, fits)
+        if self.probability:
+            self._store_probabilities(self._held_out_values(rows, bags, codes, prices, seed, options), codes, options)
         progress.end(fitted=True)
         return self
-
-    def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
-        """Start from two SVMs that need no key instances: on single instances, each with the label of its bag, and on
-        the means of the positive bags with the instances of the negative ones."""
-        labels, tol = task.labels, min(options.most_start_tol, options.start_tol * options.tol)
-        assert isinstance(labels, KeyInstances)
-        in_positive = np.repeat(labels.positive_rows, np.diff(labels.starts))
-        single = self._svm(task.rows, in_positive, tol, rng, options)
-        scores = single.scores()
-        first = labels.linear_oracle(scores)
-        # The key instances' dual variables for their bags.
-        alpha = np.add.reduceat(single.alpha * np.abs(first), labels.starts[:-1])
-        if not options.refine:
-            return Opening([first], [], alpha, lead=False)
-        on_means = self._svm(task.rows.averaged(labels.starts), labels.positive_rows, tol, rng, options)
-        coef = task.rows.from_means(on_means.coefficients(), labels.starts)
-        by_mean = task.rows.scores(coef[:, None])[:, 0]
-        return Opening([first], [Guess(scores, alpha), Guess(by_mean, on_means.alpha)], None, lead=True)
-
-    def _svm(self, rows: Rows, positive: BoolArray, tol: float, rng: np.random.Generator, options: Options) -> Solution:
-        """The SVM that tells positive rows from the others."""
-        y = np.where(positive, 1, -1).astype(np.int8)
-        return fit_svm(rows, BalancedLabels.known(y), self._losses(positive), y, tol=tol, rng=rng, options=options)

@@ -20,10 +20,11 @@ from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 
-__all__ = ["ProbabilityMixin"]
+__all__ = ["ProbabilityMixin", "asked_for_probability"]
 
 
-def _asked_for(estimator: Any) -> bool:
+def asked_for_probability(estimator: Any) -> bool:
+    """Whether an estimator was told to give probabilities; an error says how."""
     if not estimator.probability:
         name = type(estimator).__name__
         raise AttributeError(f"predict_proba needs {name}(probability=True), set before fit")
@@ -36,7 +37,7 @@ class ProbabilityMixin:
     probability: Any
     balance_: FloatArray
 
-    @available_if(_asked_for)
+    @available_if(asked_for_probability)
     def predict_proba(self, X):
         """Probability of every class, for ``probability=True``.
 

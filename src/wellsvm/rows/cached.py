@@ -17,7 +17,7 @@ from wellsvm.rows.gram import GramRows, means_of_groups, native_gram
 from wellsvm.rows.kernels import Kernel
 from wellsvm.threads import WORK_PER_CALL, slices
 
-__all__ = ["Budget", "CachedRows", "KernelRows", "RowSource"]
+__all__ = ["Budget", "CachedRows", "KernelRows", "MeanRows", "RowSource"]
 
 
 class RowSource(Protocol):
