@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, IntArray
 from wellsvm.bags import Bags
@@ -13,6 +12,7 @@ from wellsvm.engine.recipe import Guess, Opening, Task
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
 from wellsvm.rows import Rows
@@ -199,7 +199,7 @@ class MultiInstanceSVC(BagClassifier):
     @with_callbacks
     def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
         options, wanted = self._options(), self._positive_codes()
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
 
         tasks = []
