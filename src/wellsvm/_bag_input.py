@@ -60,7 +60,10 @@ def as_matrix(X: Any, name: str) -> Matrix:
 
 def as_groups(groups: Any, n_instances: int) -> np.ndarray:
     """The bag of each row, one for every instance."""
-    values = np.asarray(groups)
+    try:
+        values = np.asarray(groups)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"groups is no list of bags: {error}") from None
     if values.ndim != 1:
         raise ValueError(f"groups has shape {values.shape}; expected one dimension, the bag of each row")
     if len(values) != n_instances:

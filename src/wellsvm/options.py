@@ -242,6 +242,8 @@ class Options:
     """Larger values of X are refused: their squared norm may overflow."""
     largest_price: float = 1e100
     """Larger prices C, or products of C and a weight, are refused: objectives would overflow."""
+    least_price: float = 1e-100
+    """Smaller prices are refused, and of rows they are 0: their inverses would overflow."""
     least_distance: float = 1e10
     """A rule for gamma is refused where the mean squared distance is below this many of the smallest normal numbers:
     the distances themselves would be rounded to nothing."""

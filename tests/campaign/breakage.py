@@ -219,8 +219,8 @@ WEIGHTS: dict[str, Change] = {
     "objects": lambda w, rng: np.full(len(w), {}, dtype=object),
 }
 PARAMETERS: tuple[Any, ...] = (
-    None, True, False, "a", "", "auto", "linear", "rbf", b"x", -1, 0, 1, 2, 3, 10**19, -(10**19), 10**400, -0.5, 0.0, 0.5,
-    1.0, 1.5, 1e-300, 1e-12, 1e6, 1e300, np.nan, np.inf, -np.inf, np.int8(2), np.uint8(1), np.float32(0.5),
+    None, True, False, "a", "", "auto", "linear", "rbf", b"x", -1, 0, 1, 2, 3, 10**19, -(10**19), 10**400, -0.5, 0.0,
+    0.5, 1.0, 1.5, 1e-300, 1e-12, 1e6, 1e300, np.nan, np.inf, -np.inf, np.int8(2), np.uint8(1), np.float32(0.5),
     np.float64(0.1), np.bool_(True), np.longdouble(2), Fraction(1, 3), Fraction(10**400), Decimal("1"), 1j, [], [1, 2],
     [0.1], (0.2, 0.4), (), {}, {0: 0.5}, {0: 0.5, 1: 0.5}, {"a": np.nan}, np.array(1.0), np.array([1.0, 2.0]),
     np.array([]), np.datetime64("2020-01-01"), range(3), object(), type, len,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import resource
 import signal
 import struct
@@ -26,22 +27,34 @@ def run_batch(cases: list[Any], attack: Callable[[Any], tuple[str, str]]) -> tup
     return counts, failures
 
 
+def in_child(make: Callable[[], Any]) -> Any:
+    """What a function makes, in a process of its own."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.close(reading)
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(make(), pipe)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        made = pickle.load(pipe)
+    os.wait()
+    return made
+
+
 def _child(cases, begin, attack, counts, failures) -> int:
     """Run cases from ``begin`` on in a child until all are done or it dies; how many are done."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(reading)
-        _quiet()
-        for case in cases[begin:]:
-            _limit()
-            before = _peak()
-            kind, words = attack(case)
-            if _peak() - before > MEMORY:
-                kind, words = "memory", f"{(_peak() - before) / 2**20:.0f} MiB"
-            told = json.dumps([kind, words]).encode()
-            os.write(writing, struct.pack("<I", len(told)) + told)
-        os._exit(0)
+        try:
+            os.close(reading)
+            _quiet()
+            _attack_all(cases[begin:], attack, writing)
+        finally:
+            os._exit(3)  # never back into the parent's code; a fault of the campaign itself counts as a crash
     os.close(writing)
     done = 0
     with os.fdopen(reading, "rb") as pipe:
@@ -56,6 +69,17 @@ def _child(cases, begin, attack, counts, failures) -> int:
         _count("hang" if hung else "crash", f"signal {number}, status {status}", begin + done, counts, failures)
         done += 1
     return done
+
+
+def _attack_all(cases, attack, writing) -> None:
+    for case in cases:
+        _limit()
+        before = _peak()
+        kind, words = attack(case)
+        if _peak() - before > MEMORY:
+            kind, words = "memory", f"{(_peak() - before) / 2**20:.0f} MiB"
+        told = json.dumps([kind, words]).encode()
+        os.write(writing, struct.pack("<I", len(told)) + told)
 
 
 def _count(kind, words, number, counts, failures) -> None:
@@ -79,6 +103,7 @@ def _peak() -> int:
 def _quiet() -> None:
     """Readers of other libraries print on standard error where they fail."""
     nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

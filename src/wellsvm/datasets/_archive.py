@@ -106,6 +106,8 @@ def _take_matrix(arrays: Arrays, dtype: np.dtype[Any]) -> Any:
     values, indices, indptr, shape, layout = (arrays.pop(key) for key in _CSR_ARRAYS)
     if layout.item() not in (b"csr", "csr"):
         raise ValueError(f"sparse format {layout.item()!r}, expected csr")
+    if not all(part.ndim == 1 and part.dtype.kind in "iu" for part in (indices, indptr, shape)):
+        raise ValueError("indices, indptr and shape must be whole numbers")
     n_rows, n_columns = (int(size) for size in shape)
     return checked_sparse(sp.csr_matrix((_floating(values, dtype), indices, indptr), shape=(n_rows, n_columns)))
 
@@ -118,6 +120,8 @@ def _floating(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _check_lengths(data: Bunch) -> None:
     n_rows = data.X.shape[0]
+    if "bag" in data and getattr(data.bag, "dtype", np.dtype(object)).kind not in "iu":
+        raise ValueError("bag must hold the number of each row's bag")
     n_labels = n_rows if "bag" not in data else int(data.bag.max()) + 1
     if "bag" in data and len(data.bag) != n_rows:
         raise ValueError(f"bag has {len(data.bag)} entries for {n_rows} rows of X")

@@ -172,11 +172,16 @@ def check_matrix(
         X = checked_sparse(X, name, own=own or not linear)
     else:
         require_unique_names(X, name)
-    with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
-        X = validate(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            accept_large_sparse=True, ensure_all_finite=False,
-        )  # fmt: skip
+        if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
+            raise ValueError(f"Input {name} holds dates; turn them into numbers that mean something")
+    try:
+        with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
+            X = validate(
+                estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                accept_large_sparse=True, ensure_all_finite=False,
+            )  # fmt: skip
+    except OverflowError as error:  # of Python's own integers
+        raise ValueError(f"Input {name} has a value that no float64 can hold: {error}") from error
     if reset:
         require_room(*X.shape)
     values = (X.data if sparse.issparse(X) else X).ravel()

@@ -17,13 +17,15 @@ __all__ = ["price", "require_prices", "seed_of"]
 def price(name: str, value: Any, *, open_low: bool = True) -> float:
     """Check a price C of the loss."""
     checked = number(name, value, low=0.0, open_low=open_low)
-    if checked > Options.largest_price:
-        raise ValueError(f"{name} must be at most {Options.largest_price:g}; got {name}={value!r}")
+    if not (checked == 0 or Options.least_price <= checked <= Options.largest_price):
+        limits = f"between {Options.least_price:g} and {Options.largest_price:g}"
+        raise ValueError(f"{name} must be {limits}; got {name}={value!r}")
     return checked
 
 
 def require_prices(prices: FloatArray, weights: str) -> None:
-    """Refuse prices that overflow once they are multiplied with the weights of that name."""
+    """Refuse prices that overflow once they are multiplied with the weights of that name; the least become 0."""
+    prices[prices < Options.least_price] = 0.0
     bad = np.flatnonzero(~(prices <= Options.largest_price))
     if bad.size:
         raise ValueError(

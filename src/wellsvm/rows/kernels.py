@@ -97,7 +97,7 @@ class Kernel:
             K = self.between(X, X)
             if K.dtype not in (np.float32, np.float64):
                 K = K.astype(np.float64)
-            K = np.ascontiguousarray(K)
+            K = np.require(K, requirements=("C", "A"))
         elif pairs is not None:
             K = np.empty((n, n), dtype)
             for begin, end in slices(n, Options.value_cost * n):
