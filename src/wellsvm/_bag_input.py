@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from wellsvm._input import checked_sparse, require_unique_names
 from wellsvm._typing import Matrix
 from wellsvm.partial_labels import missing_cells
 
@@ -26,32 +27,43 @@ def kind_of(X: Matrix) -> str:
 
 def column_names(X: Any) -> list[str] | None:
     """Names of the columns of a frame, if it is one and all are strings."""
+    require_unique_names(X)
     names = list(getattr(X, "columns", []))
+    text = [isinstance(name, str) for name in names]
+    if any(text) and not all(text):
+        other = next(name for name in names if not isinstance(name, str))
+        raise TypeError(f"the columns mix names that are text with others, such as {other!r}; make all of them text")
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def as_matrix(X: Any, name: str) -> Matrix:
     """A 2-D dense array or CSR matrix of numbers, without a copy where it is one."""
-    if not sparse.issparse(X):
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise ValueError(f"{name} is no 2-D array: {error}") from None
+    if sparse.issparse(X):
+        return checked_sparse(X, name)
+    try:
+        X = np.asarray(X)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is no 2-D array: {error}") from None
     if X.ndim != 2:
         raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (instances, features)")
-    if sparse.issparse(X):
-        return X.tocsr()
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has the dtype {X.dtype}; pass its real part, or its size")
+    if X.dtype.kind not in "fiubOUS":
+        raise ValueError(f"{name} has the dtype {X.dtype}, which holds no numbers")
     if X.dtype.kind not in "fiub":
         try:
             X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"{name} holds something that is no number: {error}") from None
     return X
 
 
 def as_groups(groups: Any, n_instances: int) -> np.ndarray:
     """The bag of each row, one for every instance."""
-    values = np.asarray(groups)
+    try:
+        values = np.asarray(groups)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"groups is no list of bags: {error}") from None
     if values.ndim != 1:
         raise ValueError(f"groups has shape {values.shape}; expected one dimension, the bag of each row")
     if len(values) != n_instances:
@@ -66,9 +78,11 @@ def as_groups(groups: Any, n_instances: int) -> np.ndarray:
 def numbers(column: Any, name: Any) -> np.ndarray:
     """A column of a frame as floats."""
     values = np.asarray(column)
+    if values.ndim != 1 or values.dtype.kind in "cmMV":
+        raise ValueError(f"column {name!r} holds {values.dtype} of shape {values.shape}, not one number per row")
     if values.dtype in (np.float32, np.float64):
         return values
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"column {name!r} holds something that is no number: {error}") from None

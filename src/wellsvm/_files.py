@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 __all__ = ["check_replaceable", "replacing"]
+
+# Seconds after which a temporary file that is not locked counts as left behind: far more than lies between making it
+# and locking it.
+ABANDONED = 60
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> Path:
@@ -35,23 +41,49 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Write a file under a temporary name in its folder, then rename it over ``path``.
 
     Whatever happens, ``path`` is the whole old file or the whole new one. After an error the temporary file is gone;
-    after a power cut or ``kill -9`` a file ``.wellsvm-*.tmp`` may be left. The new file has the permissions of the old
-    one, or of any new file.
+    after a power cut or ``kill -9`` a file ``.wellsvm-*.tmp`` may be left, which the next file written into the folder
+    sweeps away. The new file has the permissions of the old one, from the first byte on, or those of any new file.
     """
     target = check_replaceable(path)
+    _sweep(target.parent)
     temporary = target.with_name(f".wellsvm-{secrets.token_hex(8)}.tmp")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
-        with open(temporary, "xb+") as file:
+        # Nobody else may read it before it has the permissions of the file that it replaces.
+        with open(temporary, "xb+", opener=partial(os.open, mode=0o666 if mode is None else 0o600)) as file:
+            _lock(file)
+            if mode is not None:
+                os.chmod(temporary, mode)
             yield cast(BinaryIO, file)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _lock(file: Any) -> bool:
+    """Mark a file as being written, until it is closed; False where another process has done so, or where none can."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that nobody writes any more: old enough, and not locked."""
+    with suppress(OSError):
+        for left in folder.glob(".wellsvm-*.tmp"):
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > ABANDONED:
+                    with open(left, "rb") as file:
+                        if _lock(file):
+                            left.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

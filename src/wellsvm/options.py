@@ -249,6 +249,11 @@ class Options:
     """The same for sparse rows, whose scatter is a difference of large sums."""
     symmetry: float = 1e-4
     """Relative difference of K and its transpose above which a user's matrix is refused; float32 leaves 1e-6."""
+    most_scale: float = 1e15
+    """Largest product of C and a kernel value: beyond, the rounding of float64 outweighs the ridge 1 / C."""
+    largest_kernel_value: float = 1e-4
+    """Larger values of a user's matrix are refused, relative to the largest number of its dtype: sums of some thousand
+    would overflow."""
     symmetry_floor: float = 1e-6
     """The same for entries near 0, relative to the largest."""
     batch: int = 4_000_000
@@ -264,6 +269,20 @@ class Options:
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
     largest_value: float = 1e150
     """Larger values of X are refused: their squared norm may overflow."""
+    largest_price: float = 1e100
+    """Larger prices C, or products of C and a weight, are refused: objectives would overflow."""
+    least_price: float = 1e-100
+    """Smaller prices are refused, and of rows they are 0: their inverses would overflow."""
+    least_distance: float = 1e10
+    """A rule for gamma is refused where the mean squared distance is below this many of the smallest normal numbers:
+    the distances themselves would be rounded to nothing."""
+    most_whole_number: int = 2**31 - 1
+    """Larger counts are refused: no machine could serve them, and ranges of them overflow."""
+    least_room: int = 64 * 2**20
+    """Bytes that must be free for a fit to begin: buffers of the libraries for linear algebra, in round figures. NumPy
+    and OpenBLAS may end the process where they find no memory (tests/campaign, limits of address space)."""
+    bytes_per_row: int = 100
+    """The same for each row and feature: a dozen arrays of float64."""
     most_C_in_single: float = 1e4
     """Rounding to float32 acts like noise on the kernel matrix; the ridge 1 / C must outweigh it."""
     symmetry_sample: int = 200

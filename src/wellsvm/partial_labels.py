@@ -9,6 +9,7 @@ never imported.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -17,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["PartialLabels", "missing_cells", "normalize_partial_labels", "require_two_classes", "unlabeled_cells"]
+__all__ = [
+    "PartialLabels",
+    "missing_cells",
+    "normalize_partial_labels",
+    "require_one_kind",
+    "require_two_classes",
+    "unlabeled_cells",
+]
 
 _NUMBERS = "biuf"
 _DATES = "mM"
@@ -147,6 +155,18 @@ def missing_cells(values: Any) -> NDArray[np.bool_]:
     return _with(missing, _absent(cells))
 
 
+def require_one_kind(y: Any) -> None:
+    """Refuse labels that mix text with other types: NumPy would write the others out as text."""
+    if isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object":
+        kinds = {type(cell).__name__: isinstance(cell, str) for cell in y if not _is_missing(cell)}
+        if len(set(kinds.values())) > 1:
+            raise _mixed(kinds)
+
+
+def _mixed(kinds: Iterable[str]) -> TypeError:
+    return TypeError(f"y mixes strings with other types ({', '.join(sorted(kinds))}); convert all labels to one type.")
+
+
 def unlabeled_cells(y: Any, unlabeled: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
     """Which cells hold no label, where the classes are known already: with "auto" also -1, unless it is a class.
 
@@ -196,7 +216,10 @@ def _container_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if one_dimensional and hasattr(y, "isna"):  # pandas
         missing = np.array(y.isna(), dtype=bool)
         return column_or_1d(np.asarray(y[~missing])), missing
-    cells = np.asarray(y)
+    try:
+        cells = np.asarray(y)
+    except (TypeError, ValueError) as error:  # lists of different lengths
+        raise ValueError(f"y is no list of labels: {error}") from None
     if cells.dtype.kind == "U" and not isinstance(y, np.ndarray):
         cells = np.asarray(y, dtype=object)  # else NumPy would have written NaN and numbers out as text
     cells = column_or_1d(cells, warn=True)
@@ -218,8 +241,7 @@ def _typed(cells: NDArray[Any], *, keep_object: bool) -> NDArray[Any]:
     if n_strings == cells.size:
         return cells if keep_object else cells.astype(str)
     if n_strings:
-        kinds = ", ".join(sorted({type(v).__name__ for v in cells}))
-        raise TypeError(f"y mixes strings with other types ({kinds}); convert all labels to one type.")
+        raise _mixed({type(v).__name__ for v in cells})
     try:
         typed = np.array(cells.tolist())
     except ValueError:  # cells are sequences of different lengths

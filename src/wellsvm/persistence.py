@@ -12,6 +12,7 @@ import io
 import json
 import os
 import platform
+import struct
 import zipfile
 import zlib
 from copy import copy
@@ -19,12 +20,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._archives import check_archive, most_bytes
 from wellsvm._files import replacing
+from wellsvm._model_check import require_sound
 
 __all__ = ["load", "read_mark", "save"]
 
@@ -34,7 +36,7 @@ MARK = "wellsvm.json"
 # Where skops writes which type every part has.
 SCHEMA = "schema.json"
 # Besides these, skops knows which types of NumPy, SciPy and scikit-learn are safe. Sparse rows it reads without pickle,
-# but lists their types; `_require_sound` looks at their indices. The splitters, parameters of SemiSupervisedSVCCV, are
+# but lists their types; `require_sound` looks at their indices. The splitters, parameters of SemiSupervisedSVCCV, are
 # plain records of numbers.
 TRUSTED = (
     "scipy.sparse._csr.csr_array",
@@ -156,15 +158,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         The file cannot be read.
     """
     skops = _skops()
-    data = Path(path).read_bytes()
+    data = _read(path)
     _mark_of(data, path)
     try:
         data = _with_present_modules(data)
         foreign = _foreign_types(data)
         model = None if foreign else skops.loads(data, trusted=list(TRUSTED))
-        _require_sound(model)
+        require_sound(model)
     except Exception as error:  # a damaged file can raise anything
-        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise ValueError(f"{path} is damaged: {kind}{error}") from error
     if foreign:
         raise ValueError(
             f"{path} holds types that are not loaded: {', '.join(foreign)}. wellsvm.load accepts the estimators of "
@@ -177,7 +180,17 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def read_mark(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a file says of itself: ``format``, ``model``, ``versions`` and the ``notes`` given to `save`."""
-    return _mark_of(Path(path).read_bytes(), path)
+    return _mark_of(_read(path), path)
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """The content of a regular file that memory can hold."""
+    path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a device or a pipe may never end
+        raise OSError(f"{path} is not a regular file")
+    if path.stat().st_size > (most := most_bytes(path.stat().st_size, packed=1)):
+        raise ValueError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB and {most / 2**20:.0f} are free")
+    return path.read_bytes()
 
 
 def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -186,13 +199,19 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
             if MARK not in archive.namelist():
                 raise ValueError(f"{path} has no mark of wellsvm.save; it was written by another program")
             try:
+                check_archive(archive, len(data))
+            except Exception as error:  # a damaged header can raise anything
+                raise ValueError(f"{path} is damaged: {error}") from error
+            try:
                 mark = json.loads(archive.read(MARK))
-                newest = int(mark["format"])
+                newest = mark["format"]
+                if type(newest) is not int or not isinstance(mark.get("model", ""), str):
+                    raise ValueError("format is a number, model a name")
                 if not all(isinstance(mark.get(part, {}), dict) for part in ("notes", "versions")):
                     raise ValueError("notes and versions are tables")
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise ValueError(f"{path} is damaged: its mark {MARK} cannot be read") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:
         raise ValueError(f"{path} is not a file of wellsvm.save, or it is cut short: {error}") from error
     if newest > FORMAT:
         raise ValueError(
@@ -221,17 +240,6 @@ def _with_present_modules(data: bytes) -> bytes:
 
 def _foreign_types(data: bytes) -> list[str]:
     return [name for name in _skops().get_untrusted_types(data=data) if name not in TRUSTED]
-
-
-def _require_sound(part: Any) -> None:
-    """Refuse sparse rows whose indices point outside them: compiled code would follow them anywhere."""
-    if sparse.issparse(part):
-        part.check_format(full_check=True)
-    elif isinstance(part, BaseEstimator):
-        _require_sound(list(vars(part).values()))
-    elif isinstance(part, (list, tuple)):
-        for item in part:
-            _require_sound(item)
 
 
 def _without_callbacks(model: BaseEstimator) -> BaseEstimator:

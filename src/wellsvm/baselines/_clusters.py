@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.baselines._kernel_matrix import KernelMatrix, function_of
 from wellsvm.engine.starts import best_aligned
 from wellsvm.estimators.base import KernelModel, all_or_nothing, check_matrix, make_kernel
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.labels import ClusterLabels
 from wellsvm.options import Options
 from wellsvm.rows import GramRows
@@ -65,7 +65,7 @@ class ClusterBaseline(ClusterMixin, KernelModel):
             X = check_matrix(self, X, reset=True)
             self._check_parameters(X.shape[0])
             kernel = make_kernel(self, X)
-            seed = check_random_state(getattr(self, "random_state", None)).randint(np.iinfo(np.int32).max)
+            seed = seed_of(getattr(self, "random_state", None))
             matrix = KernelMatrix.of(X, kernel)
             found = self._find(matrix.K, np.random.default_rng(seed))
             self.labels_ = found.labels

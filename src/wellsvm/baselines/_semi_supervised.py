@@ -10,12 +10,12 @@ from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm.baselines._kernel_matrix import function_of
 from wellsvm.estimators.base import all_or_nothing, flag, make_kernel, make_rows, number
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.estimators.semi_supervised import SemiSupervisedBase
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
@@ -138,7 +138,7 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
         kernel, label_sets = make_kernel(self, X), self._label_sets(partial)
         for labels in label_sets:
             self._require_one_share(labels)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         progress = self._progress(X, y, parts=len(label_sets))
         idle = not self._uses_unlabeled() or bool(partial.labeled.all())
         rows = self._svm_rows(X, kernel) if idle else self._rows(X, kernel)

@@ -18,7 +18,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm._warnings import callers_level
@@ -27,6 +26,7 @@ from wellsvm.engine.recipe import Guess, Task, search
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.base import loss_of, make_rows, number, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
 from wellsvm.rows import Rows
@@ -97,7 +97,7 @@ class BagBaseline(BagClassifier):
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
         rows = make_rows(bags.X, kernel, self.fit_intercept, max(self.C_positive, self.C_negative))
-        seed, wanted = check_random_state(self.random_state).randint(np.iinfo(np.int32).max), self._positive_codes()
+        seed, wanted = seed_of(self.random_state), self._positive_codes()
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
         found = []
         for k in wanted:

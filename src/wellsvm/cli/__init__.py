@@ -6,8 +6,14 @@ typer and rich come with the extra ``cli``: ``import wellsvm`` never needs them.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
+
+from wellsvm._escape import shown
 
 __all__ = ["main"]
 
@@ -21,15 +27,16 @@ def main() -> None:
     ``WELLSVM_TRACEBACK=1`` shows the whole traceback instead.
     """
     try:
-        from wellsvm.cli.app import app
+        with _leaving_at_once():
+            from wellsvm.cli.app import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
         _fail(MISSING_EXTRA, 2)
-    except KeyboardInterrupt:
-        _fail("interrupted", INTERRUPTED)
     try:
         code = app(prog_name="wellsvm", standalone_mode=False)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
     except Exception as error:
         if os.environ.get("WELLSVM_TRACEBACK"):
             raise
@@ -45,5 +52,25 @@ def main() -> None:
 
 
 def _fail(message: str, exit_code: int) -> NoReturn:
-    print(f"wellsvm: {' '.join(message.split())}", file=sys.stderr)
+    print(f"wellsvm: {shown(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(exit_code)
+
+
+@contextmanager
+def _leaving_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process at once: while modules are imported an exception would come out of whichever of them
+    is at work, or be swallowed by it, and there is nothing to clean up yet."""
+
+    def leave(*_: object) -> NoReturn:
+        os.write(2, b"wellsvm: interrupted\n")
+        os._exit(INTERRUPTED)
+
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

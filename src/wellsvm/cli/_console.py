@@ -11,8 +11,10 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from wellsvm._escape import shown
 from wellsvm._files import check_replaceable
 
 __all__ = [
@@ -77,7 +79,7 @@ def warnings_as_lines() -> Iterator[list[str]]:
             texts = (" ".join(str(warning.message).split()) for warning in caught)
             told += dict.fromkeys(texts)
     for text in told:
-        stderr().print(f"wellsvm: warning: {text}", markup=False)
+        stderr().print(f"wellsvm: warning: {shown(text)}", markup=False)
 
 
 class _Drawn(logging.Handler):
@@ -97,7 +99,7 @@ class _Drawn(logging.Handler):
         title = getattr(record, "title", "")
         if title not in self.tasks:
             self.progress.update(self.waiting, visible=False)
-            self.tasks[title] = self.progress.add_task("", what=title or "Fitting", state="")
+            self.tasks[title] = self.progress.add_task("", what=escape(shown(title)) or "Fitting", state="")
         relative = state.gap / max(abs(state.objective), 1e-300)
         vectors = f"{state.labelings} label vector{'s' * (state.labelings > 1)}"
         self.progress.update(

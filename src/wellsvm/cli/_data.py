@@ -17,11 +17,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from wellsvm._archives import read_at_most
+from wellsvm._memory import available_memory
 from wellsvm._typing import FloatArray, Matrix
+from wellsvm.cli._frames import polars, read_csv, read_parquet
 from wellsvm.datasets import load_npz
-from wellsvm.rows.kernels import available_memory
 
-__all__ = ["Format", "Layout", "Table", "polars", "read"]
+__all__ = ["Format", "Layout", "Table", "read"]
 
 
 class Format(StrEnum):
@@ -81,13 +83,20 @@ def read(path: Path, form: Format, layout: Layout) -> Table:
         raise IsADirectoryError(f"{path} is a folder; give a file")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist")
+    if not path.is_file():
+        raise ValueError(f"{path} is no regular file; save what it gives to one")
     form = _format_of(path) if form is Format.AUTO else form
-    if form is Format.SVMLIGHT:
-        table = _read_svmlight(path, layout)
-    elif form is Format.NPZ:
-        table = _read_npz(path, layout)
-    else:
-        table = _read_frame(path, layout, form)
+    try:
+        if form is Format.SVMLIGHT:
+            table = _read_svmlight(path, layout)
+        elif form is Format.NPZ:
+            table = _read_npz(path, layout)
+        else:
+            table = _read_frame(path, layout, form)
+    except (ValueError, OSError, ImportError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file can raise anything
+        raise ValueError(f"{path} cannot be read as {form}: {type(error).__name__}: {error}") from error
     n_rows, n_features = table.X.shape
     if n_rows == 0:
         raise ValueError(f"{path} has no rows")
@@ -111,7 +120,7 @@ def _read_svmlight(path: Path, layout: Layout) -> Table:
     """Rows ``label [qid:bag] index:value ...``; labels of "nan" are missing."""
     try:
         with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
-            content = file.read()
+            content = read_at_most(file, path) if path.suffix.lower() in OPENERS else file.read()
     except (EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     except OSError as error:  # of a damaged .bz2 too, without a number
@@ -218,10 +227,9 @@ def _frame(path: Path, form: Format) -> Any:
     pl = polars()
     try:
         if form is Format.PARQUET:
-            frame = pl.read_parquet(path)
+            frame = read_parquet(path)
         else:
-            separator = "\t" if ".tsv" in path.suffixes else ","
-            frame = pl.read_csv(path, infer_schema_length=None, separator=separator)
+            frame = read_csv(path, "\t" if ".tsv" in path.suffixes else ",")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error
@@ -252,15 +260,6 @@ def _numbers(path: Path, series: Any) -> FloatArray:
 
 
 # ------------------------------------------------------------------ small helpers
-
-
-def polars() -> Any:
-    """The package polars; an error says how to get it."""
-    try:
-        import polars
-    except ImportError:
-        raise ImportError("CSV and Parquet need polars: pip install 'wellsvm[cli]'") from None
-    return polars
 
 
 def _labels(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from wellsvm._class_shares import NOT_USED
+from wellsvm._escape import shown
 from wellsvm.engine.report import Status
 
 __all__ = ["engine_facts", "plain", "print_json", "print_table", "rows_of_engine", "rows_of_summary"]
@@ -53,9 +54,9 @@ def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     """Print names and values on standard output; a long value is left to the terminal to wrap, so it can be copied."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     width = max(len(name) for name, _ in rows)
-    console.print(title, style="bold")
+    console.print(shown(title), style="bold")
     for name, text in rows:
-        console.print(Text.assemble((f"{name:{width}}", "dim"), f"  {text}") if name else "")
+        console.print(Text.assemble((f"{shown(name):{width}}", "dim"), f"  {shown(text)}") if name else "")
 
 
 def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:

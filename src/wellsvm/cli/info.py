@@ -37,7 +37,11 @@ def info(model_file: option.ModelFile, as_json: option.Json = False) -> None:
     if as_json:
         print_json(facts)
         return
-    print_table(facts["model"], _rows(facts))
+    try:
+        rows = _rows(facts)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):  # notes that `wellsvm fit` never wrote
+        rows = _rows({name: value for name, value in facts.items() if name != "training"})
+    print_table(facts["model"], rows)
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:

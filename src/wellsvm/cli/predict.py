@@ -11,12 +11,14 @@ import numpy as np
 import typer
 
 from wellsvm import Bags, load
+from wellsvm._escape import as_cell, shown
 from wellsvm._files import replacing
 from wellsvm._fitted_runs import final_estimator
 from wellsvm.bags import PerInstance
 from wellsvm.cli import _options as option
 from wellsvm.cli._console import check_output, stderr, told_in_one_line, warnings_as_lines
-from wellsvm.cli._data import Format, Layout, Table, polars, read
+from wellsvm.cli._data import Format, Layout, Table, read
+from wellsvm.cli._frames import polars
 from wellsvm.persistence import read_mark
 
 __all__ = ["predict", "width_of"]
@@ -39,7 +41,8 @@ def predict(
     Columns: 'prediction'; 'decision', or 'decision_<class>' for more than two classes; for bags also 'bag' and
     'instance', the number inside the bag, from 0, of the instance that decided, -1 where the bag is negative.
     Columns of CSV and Parquet are found by the names the model was trained with. svmlight rows may be narrower than
-    the model; labels in DATA are not used.
+    the model; labels in DATA are not used. In CSV, names of classes and bags that a spreadsheet would run as a formula
+    have an apostrophe before them.
     """
     if output is not None:
         if output.suffix.lower() not in WRITTEN:
@@ -52,8 +55,8 @@ def predict(
         _write(columns, output)
     if output is not None and not quiet:
         classes, counts = np.unique(columns["prediction"], return_counts=True)
-        found = ", ".join(f"{name}: {n:,}" for name, n in zip(classes.tolist(), counts))
-        stderr().print(f"{counts.sum():,} predictions ({found}) in {output}", markup=False)
+        found = ", ".join(f"{shown(name)}: {n:,}" for name, n in zip(classes.tolist(), counts))
+        stderr().print(f"{counts.sum():,} predictions ({found}) in {shown(output)}", markup=False)
 
 
 def width_of(model: Any) -> int | None:
@@ -101,9 +104,25 @@ def _columns(model: Any, table: Table) -> dict[str, np.ndarray]:
 
 def _write(columns: dict[str, np.ndarray], output: Path | None) -> None:
     if output is None:
-        sys.stdout.write(polars().DataFrame(columns).write_csv())
+        text = polars().DataFrame(_cells(columns)).write_csv()
+        sys.stdout.write(shown(text, keep="\n") if sys.stdout.isatty() else text)
         sys.stdout.flush()
         return
+    try:
+        _write_file(columns, output)
+    except polars().exceptions.PolarsError as error:  # how it tells of a full disk
+        raise OSError(f"{output} cannot be written: {next(iter(str(error).splitlines()), '')}") from error
+
+
+def _cells(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The columns for a CSV file, which may be opened by a spreadsheet."""
+    return {
+        name: np.array([as_cell(text) for text in column.tolist()]) if column.dtype.kind == "U" else column
+        for name, column in columns.items()
+    }
+
+
+def _write_file(columns: dict[str, np.ndarray], output: Path) -> None:
     with replacing(output) as file:
         if output.suffix.lower() == ".npy":
             records = np.empty(len(columns["prediction"]), [(name, column.dtype) for name, column in columns.items()])
@@ -113,4 +132,4 @@ def _write(columns: dict[str, np.ndarray], output: Path | None) -> None:
         elif output.suffix.lower() == ".parquet":
             polars().DataFrame(columns).write_parquet(file)
         else:
-            polars().DataFrame(columns).write_csv(file)
+            polars().DataFrame(_cells(columns)).write_csv(file)

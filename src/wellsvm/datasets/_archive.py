@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,15 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Bunch
 
+from wellsvm._archives import check_archive
+from wellsvm._input import checked_sparse
+
 __all__ = ["load_npz"]
 
 Arrays = dict[str, NDArray[Any]]
 
 _CSR_ARRAYS = ("data", "indices", "indptr", "shape", "format")
 _FLOATING = (np.dtype(np.float32), np.dtype(np.float64))
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    TypeError,
-    RuntimeError,  # of zipfile, for an encrypted member; NotImplementedError is one too
-)
 
 
 def load_npz(path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64) -> Bunch:
@@ -73,15 +65,17 @@ def load_npz(path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64) -> 
         raise FileNotFoundError(f"{path} is not a file")
     try:
         return _to_bunch(_read(path), dtype)
-    except _DAMAGE as error:
+    except Exception as error:  # a damaged file can raise anything
         raise ValueError(f"{path} is damaged or not a data set: {error}; fetch the file again") from error
 
 
 def _read(path: Path) -> Arrays:
-    if not zipfile.is_zipfile(path):  # NumPy would offer to load it unsafely
-        raise ValueError("not an .npz archive")
-    with np.load(path, allow_pickle=False) as archive:
-        return {key: archive[key] for key in archive.files}
+    with zipfile.ZipFile(path) as archive:  # for anything else NumPy would offer to load it unsafely
+        check_archive(archive, path.stat().st_size)
+        if other := [name for name in archive.namelist() if not name.endswith(".npy")]:
+            raise ValueError(f"its member {other[0]!r} is no array")
+    with np.load(path, allow_pickle=False) as arrays:
+        return {key: arrays[key] for key in arrays.files}
 
 
 def _to_bunch(arrays: Arrays, dtype: np.dtype[Any]) -> Bunch:
@@ -112,20 +106,22 @@ def _take_matrix(arrays: Arrays, dtype: np.dtype[Any]) -> Any:
     values, indices, indptr, shape, layout = (arrays.pop(key) for key in _CSR_ARRAYS)
     if layout.item() not in (b"csr", "csr"):
         raise ValueError(f"sparse format {layout.item()!r}, expected csr")
-    X = sp.csr_matrix(
-        (_floating(values, dtype), indices.astype(np.int32), indptr), shape=tuple(int(size) for size in shape)
-    )
-    X.check_format(full_check=True)
-    X.sort_indices()
-    return X
+    if not all(part.ndim == 1 and part.dtype.kind in "iu" for part in (indices, indptr, shape)):
+        raise ValueError("indices, indptr and shape must be whole numbers")
+    n_rows, n_columns = (int(size) for size in shape)
+    return checked_sparse(sp.csr_matrix((_floating(values, dtype), indices, indptr), shape=(n_rows, n_columns)))
 
 
 def _floating(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"X holds {values.dtype}, not numbers")
     return values if values.dtype in _FLOATING else values.astype(dtype)
 
 
 def _check_lengths(data: Bunch) -> None:
     n_rows = data.X.shape[0]
+    if "bag" in data and getattr(data.bag, "dtype", np.dtype(object)).kind not in "iu":
+        raise ValueError("bag must hold the number of each row's bag")
     n_labels = n_rows if "bag" not in data else int(data.bag.max()) + 1
     if "bag" in data and len(data.bag) != n_rows:
         raise ValueError(f"bag has {len(data.bag)} entries for {n_rows} rows of X")

@@ -23,13 +23,13 @@ from wellsvm.estimators.base import (
     flag,
     loss_of,
     make_kernel,
-    number,
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.feature_names import validate_named
+from wellsvm.estimators.parameters import price
 from wellsvm.losses import Losses
-from wellsvm.partial_labels import missing_cells
+from wellsvm.partial_labels import missing_cells, require_one_kind
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
 
@@ -114,8 +114,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     # -------------------------------------------------------------- checks
 
     def _check_prices(self) -> None:
-        number("C_positive", self.C_positive, low=0.0, open_low=True)
-        number("C_negative", self.C_negative, low=0.0, open_low=True)
+        price("C_positive", self.C_positive)
+        price("C_negative", self.C_negative)
         flag("fit_intercept", self.fit_intercept)
 
     def _losses(self, positive: BoolArray) -> Losses:
@@ -174,7 +174,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     def _checked(self, bags: Bags, *, reset: bool) -> Bags:
         validate = partial(validate_named, names=bags.feature_names)
-        X = check_matrix(self, bags.X, reset=reset, name="bags", row_name=_row_names(bags), validate=validate)
+        X = check_matrix(self, bags.X, reset=reset, name="bags", row_name=_row_names(bags), validate=validate, own=True)
         if self.kernel == "precomputed" and reset and bags.order is not None and X.shape[0] == X.shape[1]:
             X = X[:, bags.order]  # features are instances here, in the caller's order
         return bags if X is bags.X else bags.with_instances(X)
@@ -323,6 +323,8 @@ def _tell_the_positive_one(classes: list[Any]) -> bool:
 
 def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "label") -> np.ndarray:
     """One value per bag, from one per bag or one per instance; where both fit, ``flat`` decides for instances."""
+    if name == "y":
+        require_one_kind(values)
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; expected one {what} per bag")

@@ -19,6 +19,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from wellsvm._input import checked_sparse, require_unique_names
+from wellsvm._memory import require_room
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
 from wellsvm.engine.cutting_plane import ORACLES
@@ -75,7 +77,10 @@ def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.
         allowed += f" and at most {high:g}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}; got {value!r} of type {type(value).__name__}")
-    real = float(value)
+    try:
+        real = float(value)
+    except OverflowError:
+        real = math.inf
     inside = low < real <= high if open_low else low <= real <= high
     if not math.isfinite(real) or not inside:
         raise ValueError(f"{name} must be {allowed}; got {name}={value!r}")
@@ -89,14 +94,15 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def whole_number(name: str, value: Any, *, low: int) -> int:
-    """Check a whole number of at least ``low``."""
+def whole_number(name: str, value: Any, *, low: int, high: int = Options.most_whole_number) -> int:
+    """Check a whole number of at least ``low`` and at most ``high``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(
             f"{name} must be a whole number of at least {low}; got {value!r} of type {type(value).__name__}"
         )
-    if value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}; got {name}={value!r}")
+    if not low <= value <= high:
+        limit = f" and at most {high}" if value > high else ""
+        raise ValueError(f"{name} must be a whole number of at least {low}{limit}; got {name}={value!r}")
     return int(value)
 
 
@@ -154,15 +160,30 @@ def check_matrix(
     name: str = "X",
     row_name: Callable[[int], str] = "row {}".format,
     validate: Callable[..., Matrix] = validate_data,
+    own: bool = False,
 ) -> Matrix:
-    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors."""
-    X = validate(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-        accept_large_sparse=True, ensure_all_finite=False,
-    )  # fmt: skip
-    if sparse.issparse(X) and not X.has_canonical_format:  # a column named twice in a row would count as two features
-        X = X.copy()
-        X.sum_duplicates()
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors.
+
+    ``own`` asks for a copy of the indices of sparse rows, see `wellsvm._input`; under a kernel that is not linear they
+    always are copied.
+    """
+    if sparse.issparse(X):
+        linear = isinstance(kernel := getattr(estimator, "kernel", "linear"), str) and kernel == "linear"
+        X = checked_sparse(X, name, own=own or not linear)
+    else:
+        require_unique_names(X, name)
+        if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
+            raise ValueError(f"Input {name} holds dates; turn them into numbers that mean something")
+    try:
+        with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
+            X = validate(
+                estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                accept_large_sparse=True, ensure_all_finite=False,
+            )  # fmt: skip
+    except OverflowError as error:  # of Python's own integers
+        raise ValueError(f"Input {name} has a value that no float64 can hold: {error}") from error
+    if reset:
+        require_room(*X.shape)
     values = (X.data if sparse.issparse(X) else X).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(values.sum(dtype=np.float64))
@@ -220,7 +241,12 @@ def make_kernel(estimator: Any, X: Matrix) -> Kernel:
         raise ValueError("kernel='precomputed' needs a dense matrix; call X.toarray() first")
     needs_gamma = estimator.kernel in ("rbf", "poly", "sigmoid")
     gamma = resolve_gamma(estimator.gamma, X) if needs_gamma else 1.0
-    return Kernel(estimator.kernel, gamma, estimator.degree, estimator.coef0)
+    return Kernel(estimator.kernel, gamma, _plain(estimator.degree), _plain(estimator.coef0))
+
+
+def _plain(value: Any) -> float:
+    """Python's own number: NumPy's small integers overflow."""
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def make_rows(
@@ -237,7 +263,7 @@ def make_rows(
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
         return LinearRows(X, bias, n_jobs)
-    return kernel_rows(X, kernel, bias, C, cache_size, pairs)
+    return kernel_rows(X, kernel, bias, C, None if cache_size is None else float(cache_size), pairs)
 
 
 # ------------------------------------------------------------------ estimators
@@ -334,6 +360,11 @@ class KernelModel(BaseEstimator):
     def _store_report(self, fits: list[Fit], labelings: list[np.ndarray], tol: float) -> None:
         """Store what the engine tells of every fit: single values where there is one fit, else one entry per fit."""
         for fit in fits:
+            if not np.isfinite([fit.relaxation.solution.upper, fit.relaxation.solution.gap]).all():
+                raise ValueError(
+                    f"{type(self).__name__}: the objective overflows; scale the features of X, for instance with "
+                    "sklearn.preprocessing.StandardScaler, or lower C and sample_weight"
+                )
             if fit.relaxation.status in ACT:
                 warn(fit.relaxation, type(self).__name__, tol)
         relaxations, single = [fit.relaxation for fit in fits], len(fits) == 1

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
@@ -31,6 +30,7 @@ from wellsvm.estimators.base import (
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
 from wellsvm.estimators.joint_clusters import relabel_together
+from wellsvm.estimators.parameters import price, seed_of
 from wellsvm.function import LinearFunction, stacked
 from wellsvm.options import Options
 from wellsvm.rows import CentredRows, GramRows, LinearRows
@@ -254,7 +254,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         options = options_of(self, search_rough=1.0, unsettled_labels=0.0)
         loss, n_jobs = loss_of(self), threads(self.n_jobs)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
-        C, balance = number("C", self.C, low=0.0, open_low=True), number("balance", self.balance, low=0.0, high=1.0)
+        C, balance = price("C", self.C), number("balance", self.balance, low=0.0, high=1.0)
         n_init, init = whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
         cut = choice("cut", self.cut, ("balance", "zero"))
         orient = flag("orient", self.orient)
@@ -268,7 +268,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         kernel = make_kernel(self, X)
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         rows = self._rows(X, kernel)
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
         divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress)

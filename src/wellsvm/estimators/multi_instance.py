@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
@@ -13,6 +12,7 @@ from wellsvm.estimators.base import AS_IN_PAPER, loss_of, number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier
 from wellsvm.estimators.key_tasks import Prices
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MultiInstanceSVC"]
@@ -220,7 +220,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         options, context = self._options(), float(self.context)
         prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
         rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
-        seed, wanted = check_random_state(self.random_state).randint(np.iinfo(np.int32).max), self._positive_codes()
+        seed, wanted = seed_of(self.random_state), self._positive_codes()
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
         fits = self._fit_tasks(self._tasks(rows, bags, codes, prices), options, rngs, self.n_jobs, progress)

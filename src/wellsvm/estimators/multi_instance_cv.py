@@ -9,7 +9,6 @@ from itertools import product
 from typing import NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
@@ -19,6 +18,7 @@ from wellsvm.estimators.base import Silent, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier, roughly
 from wellsvm.estimators.key_tasks import Prices, bag_values
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.options import Options
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
@@ -180,7 +180,7 @@ probability
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
         options, grid = self._options(), self._grid(kernel)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         judge = mean_hinge if self.scoring is None else by_scorer(self.scoring, self.classes_, self._flipped)
         folds = bag_folds(self.cv, self._labels(codes), seed)
         n_paths = len(grid.kernels) * len(grid.contexts)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
+from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
@@ -33,6 +33,7 @@ from wellsvm.estimators.base import (
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.evidence import told_shares, told_verdict
+from wellsvm.estimators.parameters import price, require_prices, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
@@ -139,7 +140,10 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     ) -> FloatArray:
         """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        C = np.where(partial.labeled, number("C", self.C, low=0.0, open_low=True), C_unlabeled) * weight
+        C = np.where(partial.labeled, price("C", self.C), C_unlabeled)
+        with np.errstate(over="ignore"):
+            C *= weight
+        require_prices(C, "sample_weight")
         labeled = partial.labeled if held_out is None else partial.labeled & ~held_out
         if held_out is not None:
             C[held_out] = 0.0
@@ -150,7 +154,9 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
                 raise ValueError(
                     f"class_weight must be finite and not negative; got class_weight={self.class_weight!r}"
                 )
-            C[labeled] *= by_class[known]
+            with np.errstate(over="ignore"):
+                C[labeled] *= by_class[known]
+            require_prices(C, "class_weight")
         if not np.any(C[labeled] > 0):
             raise ValueError("sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from")
         return C
@@ -548,11 +554,11 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         options, n_jobs = self._options(), threads(self.n_jobs)
         X, partial = self._validate(X, y)
         loss = self._loss(X)
-        C = self._prices(X, partial, sample_weight, number("C_unlabeled", self.C_unlabeled, low=0.0))
+        C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         shares = self._shares(rows, partial, loss, C, seed, options)
         label_sets = self._label_sets(partial, shares and shares.shares)
         inits = self._inits(partial, label_sets)

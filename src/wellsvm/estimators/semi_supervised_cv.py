@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.recipe import Fit, Task
@@ -24,6 +23,7 @@ from wellsvm.estimators.base import (
     threads,
 )
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.parameters import price, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised import KnownLabels, SemiSupervisedBase
 from wellsvm.losses import Losses
@@ -183,7 +183,7 @@ stopping, weight_update, search, intercept_scaling, probability
         loss = self._loss(X)
         kernels, n_problems = self._kernels(X), len(self._titles(partial.classes))
         self._inits(partial, self._label_sets(partial))
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
         if not folds:
             raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
@@ -209,8 +209,9 @@ stopping, weight_update, search, intercept_scaling, probability
             with progress.part(number, "fold"):
                 return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
 
-        scores, largest = [], max(number("C", self.C, low=0.0, open_low=True), *grid)
-        pairs = shared_pairs(X, kernels[0], largest, self.cache_size) if len(kernels) > 1 else None
+        scores, largest = [], max(price("C", self.C), *grid)
+        cache_size = None if self.cache_size is None else float(self.cache_size)  # checked with the kernels
+        pairs = shared_pairs(X, kernels[0], largest, cache_size) if len(kernels) > 1 else None
         for k, kernel in enumerate(kernels):
             rows = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows_of(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
@@ -321,4 +322,4 @@ def _sequence(name: str, values: Any) -> list[Any]:
 
 def _grid(name: str, values: Any) -> FloatArray:
     """The values in rising order, each once, 0 first."""
-    return np.unique([0.0, *(number(name, value, low=0.0) for value in _sequence(name, values))])
+    return np.unique([0.0, *(price(name, value, open_low=False) for value in _sequence(name, values))])

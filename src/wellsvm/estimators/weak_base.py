@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.estimators.base import check_matrix, make_kernel, number, threads
+from wellsvm.estimators.parameters import seed_of
 from wellsvm.estimators.semi_supervised import SemiSupervisedBase
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
@@ -81,7 +81,7 @@ class WeakBase(SemiSupervisedBase):
             raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
         loss, kernel = self._loss(X), make_kernel(self, X)
         rows = self._rows_of(X, kernel, most * float(weight.max()), n_jobs if n_problems_ == 1 else None)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         return Ground(X, kernel, rows, weight, loss, options, n_jobs, seed)
 
     def _fit_sets(

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 
+from wellsvm._memory import available_memory
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.options import Options
 from wellsvm.threads import slices
@@ -37,14 +38,19 @@ class Kernel:
         return self.values(_less(X, shift), _less(Y, shift))
 
     def values(self, X: Matrix, Y: Matrix) -> np.ndarray:
-        """As `between`, of rows that are `centred` together."""
+        """As `between`, of rows that are `centred` together. What overflows is left to `require_finite`."""
         if callable(self.name):
-            K = np.asarray(self.name(X, Y))
+            try:
+                K = np.asarray(self.name(X, Y))
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"kernel={self.name!r} fails for two matrices of rows: {error}") from error
             if K.shape != (X.shape[0], Y.shape[0]):
                 raise ValueError(
                     f"kernel={self.name!r} returned shape {K.shape} for {X.shape[0]} and {Y.shape[0]} rows; "
                     f"it must return shape {(X.shape[0], Y.shape[0])}"
                 )
+            if K.dtype.kind not in "fiub":
+                raise ValueError(f"kernel={self.name!r} returned {K.dtype}; it must return real numbers")
             return K
         return self._of_pairs(self._pairs(X, Y))
 
@@ -65,11 +71,12 @@ class Kernel:
         """Kernel values of what `_pairs` gives, in its place."""
         if self.name == "linear":
             return pairs
-        pairs *= -self.gamma if self.name == "rbf" else self.gamma
-        if self.name == "rbf":
-            return np.asarray(np.exp(pairs, out=pairs))
-        pairs += self.coef0
-        values = np.tanh(pairs, out=pairs) if self.name == "sigmoid" else np.power(pairs, self.degree, out=pairs)
+        with np.errstate(all="ignore"):  # `require_finite` refuses what overflows, and names the row
+            pairs *= -self.gamma if self.name == "rbf" else self.gamma
+            if self.name == "rbf":
+                return np.asarray(np.exp(pairs, out=pairs))
+            pairs += self.coef0
+            values = np.tanh(pairs, out=pairs) if self.name == "sigmoid" else np.power(pairs, self.degree, out=pairs)
         return np.asarray(values)
 
     def dtype(self, X: Matrix, single: bool = True) -> np.dtype:
@@ -90,7 +97,7 @@ class Kernel:
             K = self.between(X, X)
             if K.dtype not in (np.float32, np.float64):
                 K = K.astype(np.float64)
-            K = np.ascontiguousarray(K)
+            K = np.require(K, requirements=("C", "A"))
         elif pairs is not None:
             K = np.empty((n, n), dtype)
             for begin, end in slices(n, Options.value_cost * n):
@@ -146,16 +153,6 @@ def _require_memory(n_rows: int, itemsize: int) -> None:
         )
 
 
-def available_memory() -> int | None:
-    """Bytes that can be had without swapping, as the Linux kernel estimates them; None where it is not told."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):
-        return None
-    return kib * 1024
-
-
 def mean_squared_distance(X: Matrix) -> float:
     """Mean of ``||x_i - x_j||^2`` over all pairs of rows, without forming them; 0 where the rows are equal."""
     n = X.shape[0]
@@ -181,13 +178,24 @@ def resolve_gamma(gamma: float | str, X: Matrix) -> float:
     """A number for ``gamma``: itself, or the rule "mean", "scale" or "auto" applied to X."""
     if not isinstance(gamma, str):
         return float(gamma)
-    if gamma == "mean":
-        distance = mean_squared_distance(X)
-        return 1.0 / distance if distance > 0 else 1.0
-    if gamma == "scale":
-        variance = _variance(X)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    return 1.0 / int(X.shape[1])
+    if gamma == "auto":
+        return 1.0 / int(X.shape[1])
+    with np.errstate(all="ignore"):  # told below
+        spread = mean_squared_distance(X) if gamma == "mean" else X.shape[1] * _variance(X)
+    least = Options.least_distance * float(np.finfo(X.dtype).tiny)
+    too_small = spread < least and 0 < _largest_difference(X) < least**0.5
+    if too_small or not np.isfinite(spread):
+        raise ValueError(
+            f"gamma={gamma!r} cannot be found: the values of X are so {'small' if too_small else 'large'} that squared "
+            f"distances {'vanish' if too_small else 'overflow'} in {X.dtype}; scale them, for instance with "
+            "sklearn.preprocessing.StandardScaler, or give gamma as a number"
+        )
+    return 1.0 / spread if spread > 0 else 1.0
+
+
+def _largest_difference(X: Matrix) -> float:
+    """The largest difference between an entry and the same one of the first row; of sparse rows, and zero."""
+    return float(abs(X.data).max(initial=0.0)) if sparse.issparse(X) else float(np.abs(X - X[:1]).max(initial=0.0))
 
 
 def _variance(X: Matrix) -> float:

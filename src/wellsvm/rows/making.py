@@ -33,11 +33,26 @@ def kernel_rows(
     """
     single = options.most_C_in_single >= C
     if cache_size is None or _matrices_in(cache_size, X, kernel, single) >= 1:
-        return GramRows(gram_matrix(X, kernel, single, pairs), bias)
+        whole = GramRows(gram_matrix(X, kernel, single, pairs), bias)
+        _require_scale(whole, kernel, C, options)
+        return whole
     rows = KernelRows(kernel, X, kernel.dtype(X, single))
     if callable(kernel.name):
         _require_symmetric(rows.block(np.arange(min(options.symmetry_sample, X.shape[0]))), kernel.name)
-    return CachedRows(rows, bias, Budget(int(cache_size * MEGABYTE)), options)
+    cached = CachedRows(rows, bias, Budget(int(cache_size * MEGABYTE)), options)
+    _require_scale(cached, kernel, C, options)
+    return cached
+
+
+def _require_scale(rows: GramRows, kernel: Kernel, C: float, options: Options) -> None:
+    """Refuse kernel values whose rounding is larger than the ridge 1 / C: the result would be that of chance."""
+    largest = float(rows.squared_norms.max(initial=0.0))
+    if C * largest > options.most_scale:
+        raise ValueError(
+            f"kernel={kernel.name!r} gives {largest:g} for a row with itself, too large beside C={C:g}: their "
+            f"product may be at most {options.most_scale:g}. Scale the features, for instance with "
+            "sklearn.preprocessing.StandardScaler, or divide the kernel matrix by the mean of its diagonal, or lower C"
+        )
 
 
 def shared_pairs(
@@ -67,7 +82,13 @@ def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True, pairs: np.ndarra
 
 def _require_symmetric(K: np.ndarray, name: Any) -> None:
     """Refuse a matrix of the user's that cannot be a kernel's."""
-    if not np.allclose(K, K.T, rtol=Options.symmetry, atol=Options.symmetry_floor * max(1.0, float(np.abs(K).max()))):
+    largest = float(np.abs(K).max(initial=0.0))
+    if largest > Options.largest_kernel_value * float(np.finfo(K.dtype).max):
+        raise ValueError(
+            f"kernel={name!r} gives a value of {largest:g}, too near the largest {K.dtype}; divide the matrix "
+            "by the mean of its diagonal"
+        )
+    if not np.allclose(K, K.T, rtol=Options.symmetry, atol=Options.symmetry_floor * max(1.0, largest)):
         raise ValueError(f"kernel={name!r} gives a matrix that is not symmetric; pass (K + K.T) / 2 if that is meant")
     if np.any(K.diagonal() < 0):
         row = int(np.flatnonzero(K.diagonal() < 0)[0])

@@ -1,0 +1,166 @@
+"""Sparse matrices as users hand them over, looked at whole before SciPy or a compiled loop follows an index.
+
+SciPy checks little when a matrix is made and nothing when its arrays are changed afterwards; its own conversions then
+read and write wherever an index points. So this comes first: formats, dtypes, row pointers, the range of every index.
+What is legal but unusual is made usual, as a view where that is possible: spare room behind the last entry is cut off,
+strided arrays are laid out, odd index types widened, flags that SciPy remembers are forgotten. The row pointers that
+are checked are a private copy; the indices too where SciPy will follow them (``own``), so that another thread which
+changes the caller's arrays can spoil a result but not the memory of the process. Our own loops compare every index
+where they use it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import Matrix
+
+__all__ = ["checked_sparse", "require_unique_names"]
+
+COMPRESSED = {"csr": (0, "rows"), "csc": (1, "columns"), "bsr": (0, "rows of blocks")}
+WAY_OUT = "build the matrix anew, for instance from (data, (row, column))"
+
+
+def checked_sparse(X: Matrix, name: str = "X", *, own: bool = False) -> Matrix:
+    """The sparse matrix, whole, as CSR in sorted order without duplicates.
+
+    Parameters
+    ----------
+    X : sparse matrix or array
+        Of any format. Its arrays are not changed.
+    name : str
+        What errors call it.
+    own : bool, default=False
+        Whether the indices are a copy too; those of a matrix that is converted always are.
+
+    Returns
+    -------
+    CSR matrix or array of the same dtype, whose values are the caller's where no conversion is needed.
+
+    Raises
+    ------
+    ValueError
+        What is wrong, by the name of the array, and the way out.
+    """
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}; Expected 2D array, with two dimensions (rows, features)")
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has the dtype {X.dtype}; pass its real part, or its size")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"{name} has the dtype {X.dtype}, which holds no numbers; convert it with astype(float)")
+    if X.format == "lil":
+        X = X.tocsr()  # joins lists and follows no index
+    elif X.format == "dok":
+        X = X.tocoo()
+    if X.format in COMPRESSED:
+        X = _compressed(X, name, own or X.format != "csr")
+    elif X.format == "coo":
+        X = _coordinates(X, name)
+    elif X.format == "dia":
+        X = _diagonals(X, name)
+    X = X.tocsr()
+    if not X.has_canonical_format:  # a column named twice in a row would count as two features
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def require_unique_names(X: Any, name: str = "X") -> None:
+    """Refuse a frame that calls two columns the same: features are told apart by their names."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "shape"):
+        return
+    seen: set[Any] = set()
+    for column in list(columns):
+        try:
+            again = column in seen
+        except TypeError:  # a name that cannot be compared is no name; scikit-learn has its own words for it
+            return
+        if again:
+            raise ValueError(f"{name} has two columns called {column!r}; every column needs a name of its own")
+        seen.add(column)
+
+
+def _compressed(X: Matrix, name: str, own: bool) -> Matrix:
+    """Row pointers and indices of CSR, CSC or BSR, checked."""
+    axis, what = COMPRESSED[X.format]
+    block = X.blocksize if X.format == "bsr" else (1, 1)
+    n_major, n_minor = X.shape[axis] // block[axis], X.shape[1 - axis] // block[1 - axis]
+    indptr = _whole_numbers(X.indptr, f"{name}.indptr").copy()
+    if len(indptr) != n_major + 1:
+        raise ValueError(f"{name}.indptr has {len(indptr)} entries for {n_major} {what}, not one more; {WAY_OUT}")
+    n_stored = min(len(X.indices), len(X.data))
+    if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > n_stored:
+        raise ValueError(
+            f"{name}.indptr does not rise from 0 to at most the {n_stored} stored entries: it begins with {indptr[0]}, "
+            f"ends with {indptr[-1]}; {WAY_OUT}"
+        )
+    indices = _in_range(_whole_numbers(X.indices, f"{name}.indices")[: indptr[-1]], n_minor, f"{name}.indices", own)
+    if X.data.ndim != (3 if X.format == "bsr" else 1) or (X.format == "bsr" and X.data.shape[1:] != tuple(block)):
+        raise ValueError(f"{name}.data has the shape {X.data.shape}, which no {X.format} matrix has; {WAY_OUT}")
+    data = np.require(X.data[: indptr[-1]], requirements=("C", "A"))
+    common = indices.dtype if indptr[-1] <= np.iinfo(indices.dtype).max else np.dtype(np.int64)
+    return _made(X, data=data, indices=indices.astype(common, copy=False), indptr=indptr.astype(common, copy=False))
+
+
+def _coordinates(X: Matrix, name: str) -> Matrix:
+    """Rows and columns of COO, checked."""
+    row, column = (
+        _in_range(_whole_numbers(part, f"{name}.{what}"), size, f"{name}.{what}", own=True)
+        for part, size, what in ((X.row, X.shape[0], "row"), (X.col, X.shape[1], "col"))
+    )
+    if not len(row) == len(column) == len(X.data) or X.data.ndim != 1:
+        raise ValueError(
+            f"{name} has {len(X.data)} values for {len(row)} rows and {len(column)} columns of entries; {WAY_OUT}"
+        )
+    made = type(X)(X.shape, dtype=X.dtype)
+    made.data, made.row, made.col = np.require(X.data, requirements=("C", "A")), row, column
+    return made
+
+
+def _diagonals(X: Matrix, name: str) -> Matrix:
+    """Offsets of DIA, checked: one for each row of values."""
+    offsets = _whole_numbers(X.offsets, f"{name}.offsets").copy()
+    if X.data.ndim != 2 or len(offsets) != X.data.shape[0]:
+        raise ValueError(f"{name} has {len(offsets)} offsets for values of shape {X.data.shape}; {WAY_OUT}")
+    if len(np.unique(offsets)) != len(offsets):
+        raise ValueError(f"{name}.offsets names a diagonal twice; {WAY_OUT}")
+    return _made(X, data=np.require(X.data, requirements=("C", "A")), offsets=offsets)
+
+
+def _whole_numbers(part: Any, name: str) -> np.ndarray:
+    """An array of indices in a layout and type that loops can use."""
+    part = np.asarray(part)
+    if part.ndim != 1 or part.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be whole numbers in one dimension; got {part.dtype} of shape {part.shape}")
+    if part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} holds {part.max()}, which is no index; {WAY_OUT}")
+    # isinstance by size and order of bytes: a type such as ">i4" has to be turned round
+    kept = part.dtype if part.dtype in (np.dtype(np.int32), np.dtype(np.int64)) else np.dtype(np.int64)
+    return np.require(part, dtype=kept, requirements=("C", "A"))
+
+
+def _in_range(indices: np.ndarray, size: int, name: str, own: bool) -> np.ndarray:
+    """Indices of which all are in ``0 .. size - 1``; copied first if they are to be owned."""
+    indices = indices.copy() if own else indices
+    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= size):
+        bad = int(np.flatnonzero((indices < 0) | (indices >= size))[0])
+        raise ValueError(
+            f"{name} holds {indices[bad]} at place {bad}, which lies outside of the {size} that there are; {WAY_OUT}"
+        )
+    return indices
+
+
+def _made(X: Matrix, **parts: np.ndarray) -> Matrix:
+    """A matrix like X of these arrays, without what SciPy remembers of the order of the old ones.
+
+    SciPy's constructor would choose other index types, at the price of a copy.
+    """
+    made = X.__class__.__new__(X.__class__)
+    made.__dict__.update(vars(X))
+    for flag in ("_has_sorted_indices", "_has_canonical_format", "has_sorted_indices", "has_canonical_format"):
+        made.__dict__.pop(flag, None)
+    made.__dict__.update(parts)
+    return made

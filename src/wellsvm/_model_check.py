@@ -1,0 +1,131 @@
+"""A model that was read from a file, looked at before anyone predicts with it.
+
+Types are checked by `wellsvm.persistence`; here it is their contents: the function that a model stands for must have
+shapes that fit together, finite numbers and indices in range, or it is refused by the name of the attribute.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from wellsvm._input import checked_sparse
+from wellsvm.function import ATTRIBUTES
+from wellsvm.rows.kernels import KERNELS, Kernel
+
+__all__ = ["require_sound"]
+
+# A row of so many zeros is tried on every model; wider ones only exist for a kernel that is precomputed.
+MOST_COLUMNS = 10_000_000
+DEEPEST = 50
+
+
+def require_sound(part: Any, depth: int = 0) -> None:
+    """Refuse a model, or a part of one, that could not predict; ValueError names the attribute."""
+    if depth > DEEPEST:
+        raise ValueError("its parts are nested too deeply")
+    if sparse.issparse(part):
+        checked_sparse(part, "a sparse matrix in it")
+    elif isinstance(part, BaseEstimator):
+        _require_attributes(part)
+        for value in vars(part).values():
+            require_sound(value, depth + 1)
+        if type(part).__module__.startswith("wellsvm.") and "intercept_" in vars(part):
+            _require_function(part)
+    elif isinstance(part, (list, tuple)):
+        for item in part:
+            require_sound(item, depth + 1)
+    elif isinstance(part, dict):
+        require_sound(list(part.values()), depth + 1)
+
+
+def _require(condition: bool, name: str, what: str) -> None:
+    if not condition:
+        raise ValueError(f"its {name} {what}")
+
+
+def _require_attributes(model: BaseEstimator) -> None:
+    """All parameters are there, and attributes are no parameters."""
+    for name in model._get_param_names():
+        _require(name in vars(model), name, "is missing")
+
+
+def _require_function(model: Any) -> None:
+    """The function f of one of our estimators: shapes, finite numbers, ranges."""
+    stored = {name: vars(model)[name] for name in ATTRIBUTES if name in vars(model)}
+    intercept, width = stored["intercept_"], vars(model).get("n_features_in_")
+    _require(type(width) is int and 1 <= width < 2**63, "n_features_in_", f"is {width!r}")
+    _require_numbers("intercept_", intercept, (None,))
+    n_functions = len(intercept)
+    if "coef_" in stored:
+        _require_numbers("coef_", stored["coef_"], (n_functions, width))
+    elif n_functions:
+        _require_expansion(model, stored, n_functions, int(width))  # type: ignore[arg-type]
+    _require_classes(model, n_functions)
+    _require_prediction(model, int(width))  # type: ignore[arg-type]
+
+
+def _require_expansion(model: Any, stored: dict[str, Any], n_functions: int, width: int) -> None:
+    for name in ("dual_coef_", "support_", "support_vectors_"):
+        _require(name in stored, name, "is missing")
+    coef, support, vectors = stored["dual_coef_"], stored["support_"], stored["support_vectors_"]
+    _require_numbers("dual_coef_", coef, (n_functions, None))
+    _require_numbers("support_", support, (coef.shape[1],), kinds="iu")
+    _require(support.size == 0 or int(support.min()) >= 0, "support_", "names a row that does not exist")
+    kernel = vars(model).get("_kernel")
+    if not isinstance(kernel, Kernel):
+        raise ValueError(f"its _kernel is {type(kernel).__name__}")
+    _require(isinstance(kernel.name, str) and kernel.name in KERNELS, "_kernel", f"is called {kernel.name!r}")
+    for name in ("gamma", "degree", "coef0"):
+        value = getattr(kernel, name, None)
+        sound = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        _require(sound, f"_kernel.{name}", f"is {value!r}")
+    if kernel.name == "precomputed":
+        _require(support.size == 0 or int(support.max()) < width, "support_", "names a row that does not exist")
+    else:
+        _require_numbers("support_vectors_", vectors, (coef.shape[1], width))
+
+
+def _require_classes(model: Any, n_functions: int) -> None:
+    """One function for two classes, else one for each; clusters have as many as there are divisions or clusters."""
+    classes = vars(model).get("classes_")
+    if classes is None:
+        children = vars(model).get("children_")
+        if children is not None:
+            _require_numbers("children_", children, (n_functions, 2), kinds="iu")
+        return
+    sound = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "biufUOM"
+    _require(sound and len(classes) >= 2, "classes_", "is no list of classes")
+    expected = 1 if len(classes) == 2 else len(classes)
+    _require(n_functions == expected, "intercept_", f"has {n_functions} entries for {len(classes)} classes")
+
+
+def _require_numbers(name: str, values: Any, shape: tuple[int | None, ...], kinds: str = "f") -> None:
+    """An array of finite numbers of this shape; None is any length."""
+    dense = values.data if sparse.issparse(values) else values
+    _require(isinstance(dense, np.ndarray) and dense.dtype.kind in kinds, name, "is no array of numbers")
+    fits = len(values.shape) == len(shape) and all(a == b for a, b in zip(values.shape, shape) if b is not None)
+    _require(fits, name, f"has the shape {values.shape}")
+    _require(bool(np.isfinite(dense).all()), name, "holds NaN or infinity")
+
+
+def _require_prediction(model: Any, width: int) -> None:
+    """A row of zeros gets a prediction: what no rule above has thought of fails here and not in the user's hands."""
+    if width > MOST_COLUMNS:
+        return
+    row = np.zeros((1, width))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            predicted = model.predict([row] if hasattr(model, "locate") else row)
+            if hasattr(model, "predict_proba"):
+                model.predict_proba(row)
+        except Exception as error:
+            raise ValueError(f"it cannot predict: {type(error).__name__}: {error}") from error
+    _require(len(predicted) == 1, "prediction", f"of one row has {len(predicted)} entries")

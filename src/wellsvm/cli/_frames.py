@@ -1,0 +1,110 @@
+"""Reading CSV and Parquet by polars: files it would expand, unpack without limit or crash on are stopped here."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from wellsvm._archives import most_bytes, read_at_most
+
+__all__ = ["polars", "read_csv", "read_parquet"]
+
+# The beginnings of what polars unpacks by itself: gzip and zlib are unpacked here, under a limit.
+GZIP, ZLIB, ZSTD = b"\x1f\x8b", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"), b"\x28\xb5\x2f\xfd"
+# A trial reading takes this long, and as much again for each megabyte, before it counts as hanging.
+SECONDS = 30.0
+# Reads a file and forgets it. Errors are told by the second reading; what matters is whether there can be one: the
+# library may end the process, where it asks for memory that is not there for instance.
+TRIAL = """
+import sys
+import polars
+reader, path, limit = sys.argv[1:]
+try:
+    import resource
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + int(limit),) * 2)
+except (ImportError, OSError, ValueError):
+    pass
+try:
+    getattr(polars, reader)(path, glob=False)
+except BaseException:
+    pass
+"""
+
+
+def polars() -> Any:
+    """The package polars; an error says how to get it."""
+    try:
+        import polars
+    except ImportError:
+        raise ImportError("CSV and Parquet need polars: pip install 'wellsvm[cli]'") from None
+    return polars
+
+
+def read_parquet(path: Path) -> Any:
+    """The frame of a Parquet file. Damaged ones can end the process that reads them: another one tries first."""
+    _try_in_another_process(path, "read_parquet")
+    return polars().read_parquet(path.absolute(), glob=False)
+
+
+def read_csv(path: Path, separator: str) -> Any:
+    """The frame of a CSV file, which may be packed by gzip, zlib or zstd."""
+    options = {"infer_schema_length": None, "separator": separator}
+    with open(path, "rb") as file:
+        head = file.read(4)
+    if head.startswith(GZIP) or head[:2] in ZLIB:
+        try:
+            return polars().read_csv(_unpacked(path, head), **options)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(str(error)) from error
+    if head == ZSTD:
+        _try_in_another_process(path, "read_csv")
+    # An absolute path has no ~ that polars would look up, and no * stands for other files.
+    return polars().read_csv(path.absolute(), glob=False, **options)
+
+
+def _unpacked(path: Path, head: bytes) -> bytes:
+    if head.startswith(GZIP):
+        with gzip.open(path, "rb") as file:
+            return read_at_most(file, path)  # type: ignore[arg-type]
+    with open(path, "rb") as file:
+        return read_at_most(_Inflated(file), path)  # type: ignore[arg-type]
+
+
+class _Inflated:
+    """A zlib stream to read from."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.stream = file, zlib.decompressobj()
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while not self.stream.eof:
+            packed = self.stream.unconsumed_tail or self.file.read(size)
+            if not packed:
+                raise EOFError("the stream is cut short")
+            if part := self.stream.decompress(packed, size):
+                return part
+        return b""
+
+
+def _try_in_another_process(path: Path, reader: str) -> None:
+    size = path.stat().st_size
+    command = [sys.executable, "-P", "-c", TRIAL, reader, str(path.absolute()), str(most_bytes(size))]
+    try:
+        ended = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS * (1 + size / 2**20),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError("reading it does not end; the file is damaged") from None
+    if ended.returncode != 0:
+        raise ValueError("the file is damaged, or it unpacks to more than there is room for: its reader crashed")
