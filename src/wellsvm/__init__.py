@@ -40,7 +40,7 @@ _MODULE_OF = {
     "save": "persistence",
     "show_versions": "_versions",
 }
-_MODULES = ("baselines", "datasets", "images", "metrics", "model_selection", "plotting")
+_MODULES = ("baselines", "datasets", "images", "metrics", "model_selection", "onnx", "plotting")
 
 try:
     __version__ = version("wellsvm")
