@@ -1,8 +1,8 @@
 """Fitted models as ONNX graphs, through skl2onnx: to predict where there is no Python.
 
-Importing this module tells skl2onnx of the estimators, so that ``skl2onnx.to_onnx`` takes them too, inside a Pipeline for
-instance. The graph computes f in double precision, whatever its input: distances in single precision would lose digits
-that the kernel then multiplies.
+Importing this module tells skl2onnx of the estimators, so that ``skl2onnx.to_onnx`` takes them too, inside a Pipeline
+for instance. The graph computes f in double precision, whatever its input: distances in single precision would lose
+digits that the kernel then multiplies.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        `SemiSupervisedSVC`, `SemiSupervisedSVCCV` or `MaxMarginClustering` with a kernel given by its name, or a Pipeline
-        that ends in one and whose other steps skl2onnx knows.
+        `SemiSupervisedSVC`, `SemiSupervisedSVCCV` or `MaxMarginClustering` with a kernel given by its name, or a
+        Pipeline that ends in one and whose other steps skl2onnx knows.
     X : array or DataFrame
         A row or more of the kind that the graph will be given: it fixes type and number of the inputs. float32 is what
         most runtimes expect.
@@ -48,8 +48,8 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
     Returns
     -------
     onnx.ModelProto
-        Outputs: ``label``, what `predict` gives; ``decision``, what `decision_function` gives; ``probabilities`` too, if
-        the model was fitted with ``probability=True``.
+        Outputs: ``label``, what `predict` gives; ``decision``, what `decision_function` gives; ``probabilities`` too,
+        if the model was fitted with ``probability=True``.
 
     Raises
     ------
