@@ -320,9 +320,10 @@ def test_labels_of_another_number_are_refused(tmp_path):
         wellsvm.report(model, tmp_path / "p.html", X=MOONS.X, y=[0, 1, -1])
 
 
-def test_verbose_ends_with_what_was_found(capsys):
+def test_verbose_ends_with_what_was_found(caplog):
+    caplog.set_level("INFO", logger="wellsvm")
     model = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, verbose=1, random_state=0).fit(MOONS.X, MOONS.y_partial)
-    told = capsys.readouterr().out
+    told = caplog.text
     n_labeled, n = np.sum(MOONS.y_partial != -1), len(MOONS.X)
     assert f"{n} rows: {n_labeled} labeled, {n - n_labeled} found (" in told
     assert "uncertain (inside the margin)" in told
