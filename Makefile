@@ -6,6 +6,7 @@
 #   make lint     lint and type check only
 #   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
+#   make docs-links  check every link inside the documentation that make docs built
 #   make bench PROFILE=small          time and memory beside scikit-learn (minutes; PROFILE=full: hours)
 #   make reproduce TABLES="6 7"       the paper's tables, ours beside its figures (hours; ARGS=--fast: minutes)
 #   make study STUDIES="text uci"     the accuracies behind the defaults (hours)
@@ -26,7 +27,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint sanitize docs bench reproduce study clean
+.PHONY: help demo test test-fast lint sanitize docs docs-links bench reproduce study clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -89,6 +90,9 @@ sanitize: $(SANITIZED)/.installed
 docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+docs-links: docs
+	@$(BIN)/python docs/check_links.py docs/_build/html
 
 bench: $(VENV)/.installed-experiments
 	@$(BIN)/python -m experiments bench $(WORKLOADS) --profile $(PROFILE) $(ARGS)

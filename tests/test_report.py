@@ -16,9 +16,11 @@ from sklearn.preprocessing import StandardScaler
 
 import wellsvm
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm._report.people import MEANING
 from wellsvm._report.svg import Line, histogram, line_chart
 from wellsvm.baselines import MISVM, KernelKMeans
 from wellsvm.datasets import make_two_moons
+from wellsvm.engine.report import Status
 from wellsvm.metrics import make_labeled_scorer
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -137,12 +139,12 @@ def test_every_parameter_is_listed(case):
 def test_each_kind_of_model_shows_what_it_has(case):
     name, model, _, page = case
     headings = {
-        "two classes": {"Convergence", "Label vectors", "Labels of the training rows", "Margins"},
+        "two classes": {"What was found", "Least certain rows", "How the fit ended", "Convergence", "Label vectors"},
         "cv": {"Choice of C_unlabeled", "Convergence"},
         "bags": {"Convergence", "Key instances", "Margins"},
         "rival": {"Key instances", "Margins", "Parameters"},
-        "many clusters": {"Convergence", "Labels of the training rows"},
-        "one cluster": {"Labels of the training rows", "Parameters"},
+        "many clusters": {"Convergence", "What was found"},
+        "one cluster": {"What was found", "Parameters"},
         "pickled": {"Convergence", "Margins"},
     }
     for heading in headings.get(name, {"Parameters"}):
@@ -150,7 +152,7 @@ def test_each_kind_of_model_shows_what_it_has(case):
     if name == "two classes":
         assert f"{model.objective_:.6g}" in page.text
         assert str(model.status_) in page.text
-        for label, count in zip(*np.unique(model.transduction_, return_counts=True)):
+        for label, count in zip(*np.unique(model.predict(MOONS.X), return_counts=True)):
             assert re.search(rf"\s{label}\s+{count}\s", page.text)
     if name == "cv":
         assert "chosen" in page.text
@@ -267,18 +269,62 @@ def test_the_page_tells_class_shares_and_whether_unlabeled_rows_were_used(tmp_pa
     share, error, found = model.balance_[1], model.balance_se_[1], model.balance_found_[1]
     for shown in (model, pickle.loads(pickle.dumps(model))):
         text = Page(wellsvm.report(shown, tmp_path / "page.html").read_text("utf-8")).text
-        assert f"class shares: estimated {share:.2f} +- {error:.2f}, found {found:.2f}, of class 1" in text
-        assert ("unlabeled rows: not used: this is the supervised SVM" in text) == (C_unlabeled == 0)
+        assert re.search(rf"1\s+{share:.3g}\s+{error:.3g}\s+{found:.3g}\s", text)
+        assert ("This model is the supervised SVM" in text) == (C_unlabeled == 0)
 
 
-def test_shares_of_many_classes_are_cut_short_and_their_names_escaped(tmp_path):
-    names = [HOSTILE, *"bcdefgh"]
-    X = np.repeat(4 * np.eye(8), 6, axis=0) + np.random.default_rng(0).standard_normal((48, 8))
-    y = np.repeat(np.array(names, dtype=object), 6)
-    y[2::3] = None
+def test_names_of_classes_are_escaped_in_the_shares(tmp_path):
+    X, y = three_classes(["a", HOSTILE, "c"])
     model = SemiSupervisedSVC(random_state=0, safe=False).fit(X, y)
-    page = Page(wellsvm.report(model, tmp_path / "page.html").read_text("utf-8"))
-    assert f"{HOSTILE}: estimated 0." in page.text
-    assert "f: estimated" in page.text
-    assert "g: estimated" not in page.text
+    page = Page(wellsvm.report(model, tmp_path / "page.html", X=X, y=y).read_text("utf-8"))
+    assert page.text.count(HOSTILE) >= 3
     assert "script" not in page.tags
+
+
+def test_with_labels_the_page_counts_labeled_found_and_uncertain_rows(tmp_path):
+    model = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, safe=False, random_state=0).fit(MOONS.X, MOONS.y_partial)
+    text = Page(wellsvm.report(model, tmp_path / "p.html", X=MOONS.X, y=MOONS.y_partial).read_text("utf-8")).text
+    values, free = np.abs(model.decision_function(MOONS.X)), MOONS.y_partial == -1
+    figures = (len(free), np.sum(~free), np.sum(free), np.sum(free & (values < 1)))
+    for figure, name in zip(figures, ("rows", "labeled", "labels found", "uncertain")):
+        assert re.search(rf"\b{figure}\s+{name}\b", text), name
+    least = np.flatnonzero(free)[np.argsort(values[free], kind="stable")[:10]]
+    listed = text[text.index("Least certain rows") :]
+    for row in least:
+        assert re.search(rf"\s{row}\s+{model.predict(MOONS.X[[row]])[0]}\s+{values[row]:.5g}\s", listed)
+
+
+def test_the_supervised_svm_stands_beside_the_model(tmp_path):
+    scaled = make_pipeline(StandardScaler(), SemiSupervisedSVC(kernel="rbf", unlabeled=-1, safe=False, random_state=0))
+    scaled.fit(MOONS.X, MOONS.y_partial)
+    text = Page(wellsvm.report(scaled, tmp_path / "p.html", X=MOONS.X, y=MOONS.y_partial).read_text("utf-8")).text
+    free, Z = MOONS.y_partial == -1, scaled[:-1].transform(MOONS.X)
+    gamma = scaled[-1]._kernel.gamma
+    plain = SemiSupervisedSVC(
+        kernel="rbf", gamma=gamma, C_unlabeled=0, balance="labels", unlabeled=None, random_state=0
+    )
+    same = plain.fit(Z[~free], MOONS.y_partial[~free]).predict(Z[free]) == scaled.predict(MOONS.X)[free]
+    assert f"says the same of {100 * same.mean():.1f} % of the unlabeled rows" in " ".join(text.split())
+
+
+def test_every_ending_is_explained_with_what_to_do():
+    assert set(MEANING) == set(Status)
+    for meaning, act in MEANING.values():
+        assert meaning.endswith(".")
+        assert act.endswith(".")
+
+
+def test_labels_of_another_number_are_refused(tmp_path):
+    model = SemiSupervisedSVC(unlabeled=-1, random_state=0).fit(MOONS.X, MOONS.y_partial)
+    with pytest.raises(ValueError, match="y has 3 entries"):
+        wellsvm.report(model, tmp_path / "p.html", X=MOONS.X, y=[0, 1, -1])
+
+
+def test_verbose_ends_with_what_was_found(caplog):
+    caplog.set_level("INFO", logger="wellsvm")
+    model = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, verbose=1, random_state=0).fit(MOONS.X, MOONS.y_partial)
+    told = caplog.text
+    n_labeled, n = np.sum(MOONS.y_partial != -1), len(MOONS.X)
+    assert f"{n} rows: {n_labeled} labeled, {n - n_labeled} found (" in told
+    assert "uncertain (inside the margin)" in told
+    assert told.rstrip().endswith(f"ended: {model.status_}")

@@ -58,7 +58,7 @@ _MODULE_OF = {
     "save": "persistence",
     "show_versions": "_versions",
 }
-_MODULES = ("baselines", "datasets", "images", "labels", "metrics", "model_selection", "plotting")
+_MODULES = ("baselines", "datasets", "images", "labels", "metrics", "model_selection", "onnx", "plotting")
 
 try:
     __version__ = version("wellsvm")

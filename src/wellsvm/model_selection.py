@@ -146,7 +146,7 @@ def hide_labels(
     stratify: bool = True,
     unlabeled: Any = None,
     random_state: Any = None,
-) -> NDArray[Any]:
+) -> Any:
     """Return a copy of ``y`` with some labels hidden, to turn labeled data into a semi-supervised problem.
 
     Parameters
@@ -171,8 +171,10 @@ def hide_labels(
 
     Returns
     -------
-    ndarray of shape (n_samples,)
-        A NumPy array, whatever the type of ``y``; masked only where ``unlabeled`` says so.
+    ndarray or Series of shape (n_samples,)
+        A Series of pandas or polars for one of these, with its index and name; missing where ``unlabeled=None`` would
+        mask an array, and where its type has a missing value of its own, a categorical one for instance. For anything
+        else a NumPy array, masked only where ``unlabeled`` says so.
 
     Examples
     --------
@@ -192,7 +194,7 @@ def hide_labels(
     kept = _choose(partial.codes[rows], n_keep, stratify, check_random_state(random_state))
     codes = np.full_like(partial.codes, -1)
     codes[rows[kept]] = partial.codes[rows[kept]]
-    return _decode(partial.classes, codes, unlabeled)
+    return _as_given(y, _decode(partial.classes, codes, unlabeled), codes < 0, unlabeled)
 
 
 def _take(groups: Any, rows: IndexArray) -> NDArray[Any] | None:
@@ -269,4 +271,17 @@ def _decode(classes: NDArray[Any], codes: IndexArray, marker: Any) -> NDArray[An
         values[hidden] = None
     else:
         values[hidden] = np.nan if kind == "f" else np.array("NaT", dtype=classes.dtype)
+    return values
+
+
+def _as_given(y: Any, values: NDArray[Any], hidden: NDArray[np.bool_], marker: Any) -> Any:
+    """The values as a Series where y is one."""
+    package = type(y).__module__.partition(".")[0]
+    if package == "pandas" and hasattr(y, "iloc") and hasattr(y, "name"):
+        own_missing = marker is None and not isinstance(y.dtype, np.dtype)
+        if own_missing or np.ma.isMaskedArray(values):
+            return y.convert_dtypes().mask(hidden) if isinstance(y.dtype, np.dtype) else y.mask(hidden)
+        return type(y)(values, index=y.index, name=y.name)
+    if package == "polars" and hasattr(y, "name"):
+        return type(y)(y.name, values.tolist(), strict=False)
     return values

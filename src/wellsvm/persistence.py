@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from wellsvm._archives import check_archive, most_bytes
 from wellsvm._files import replacing
 from wellsvm._model_check import require_sound
+from wellsvm._pipeline_types import OF_PIPELINES
 
 __all__ = ["load", "read_mark", "save"]
 
@@ -39,6 +40,7 @@ SCHEMA = "schema.json"
 # but lists their types; `require_sound` looks at their indices. The splitters, parameters of SemiSupervisedSVCCV, are
 # plain records of numbers.
 TRUSTED = (
+    *OF_PIPELINES,
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
     "sklearn.model_selection._split.KFold",
@@ -124,7 +126,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     if foreign:
         raise TypeError(
             f"{type(model).__name__} holds what cannot be stored without code: {', '.join(foreign)}"
-            f"{_functions_among(model)}. Only types of wellsvm, scikit-learn, NumPy and SciPy can be saved"
+            f"{_functions_among(model)}. Estimators of wellsvm, and Pipelines of scikit-learn's own parts around them, "
+            "can be saved; trees and neighbour indexes, which are compiled, and classes of your own cannot"
             + ("; save its best_estimator_ instead" if hasattr(model, "best_estimator_") else "")
         )
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")

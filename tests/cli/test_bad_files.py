@@ -105,10 +105,17 @@ BAD = {
     "csv: empty cell": Bad(ROWS, "d.csv", CSV + ",2,x\n", "column 'a' is empty in data row 6"),
     "csv: NaN cell": Bad(ROWS, "d.csv", CSV + "1,NaN,x\n", "column 'b' holds nan in data row 6"),
     "csv: inf cell": Bad(ROWS, "d.csv", CSV + "inf,1,x\n", "column 'a' holds inf in data row 6"),
-    "csv: text cell": Bad(ROWS, "d.csv", CSV + "1,n/a,x\n", "column 'b' holds 'n/a' in data row 6, which is no number"),
+    "csv: text cell": Bad(
+        ROWS, "d.csv", CSV + "1,n/a,x\n", "column 'b' holds 'n/a' in data row 6, which is not a number"
+    ),
     "csv: text column": Bad(CLUSTER, "d.csv", CSV, "column 'label' holds 'x' in data row 1"),
-    "csv: other separator": Bad(ROWS, "d.csv", CSV.replace(",", ";"), "no column 'label'; it has 'a;b;label'"),
-    "csv: no label column": Bad(ROWS, "d.csv", "a,b\n1,2\n", "no column 'label'; it has 'a', 'b'"),
+    "csv: other separator": Bad(ROWS, "d.csv", CSV.replace(",", ";"), "no column 'label' for the labels"),
+    "csv: no label column": Bad(
+        ROWS,
+        "d.csv",
+        "a,b\n1,2\n",
+        "no column 'label' for the labels; name it with --label-column. Its columns are 'a', 'b'",
+    ),
     "csv: labels only": Bad(ROWS, "d.csv", "label\nx\ny\n", "no column left for the features"),
     "csv: no label at all": Bad(ROWS, "d.csv", "a,label\n1,\n2,\n", "y is all unlabeled"),
     "csv: one class": Bad(ROWS, "d.csv", "a,label\n1,x\n2,x\n3,\n", "at least 2 classes"),
@@ -195,12 +202,12 @@ def test_bad_outputs_are_found_before_any_work(command, tmp_path, monkeypatch, o
 @pytest.mark.parametrize(
     "options, told",
     [
-        (["--C", "-1"], "C must be a finite number greater than 0; got C=-1.0"),
-        (["--C-unlabeled", "nan"], "C_unlabeled must be"),
-        (["--tol", "0"], "tol must be"),
-        (["--max-iter", "0"], "max_iter must be a whole number of at least 1"),
-        (["--balance", "1.5"], "balance must be"),
-        (["--kernel", "rbf", "--gamma", "-2"], "gamma must be"),
+        (["--C", "-1"], "--C must be a finite number greater than 0; got --C -1.0"),
+        (["--C-unlabeled", "nan"], "--C-unlabeled must be"),
+        (["--tol", "0"], "--tol must be"),
+        (["--max-iter", "0"], "--max-iter must be a whole number of at least 1"),
+        (["--balance", "1.5"], "--balance must be"),
+        (["--kernel", "rbf", "--gamma", "-2"], "--gamma must be"),
         (["--ignore-column", "z"], "no column 'z'"),
         (["--unlabeled", "none"], "y has 1 missing cell"),
     ],
@@ -220,6 +227,6 @@ def test_a_bad_file_by_the_console_script(tmp_path):
     command = [*program, "fit", "semi-supervised", "rows.csv", "-o", "model.skops"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    told = "rows.csv: column 'b' holds 'n/a' in data row 6, which is no number; fill it in, or leave the column out"
+    told = "rows.csv: column 'b' holds 'n/a' in data row 6, which is not a number; fill it in, or leave the column out"
     assert done.stderr == f"wellsvm: {told}: --ignore-column 'b'\n"
     assert os.listdir(tmp_path) == ["rows.csv"]

@@ -16,6 +16,7 @@ from scipy import sparse
 
 import wellsvm
 from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm._fitted_runs import final_estimator
 
 pytest.importorskip("skops")
 # An easy problem under the defaults ends with its first label vector; under these of the paper it does not.
@@ -25,6 +26,7 @@ PROGRAM = [sys.executable, "-c", "from wellsvm.cli import main; main()"]
 
 def same(model, reference) -> None:
     """Both decide by the same bits."""
+    model = final_estimator(model)
     names = ("coef_",) if hasattr(reference, "coef_") else ("dual_coef_", "support_vectors_")
     for name in (*names, "intercept_"):
         np.testing.assert_array_equal(np.asarray(getattr(model, name)), np.asarray(getattr(reference, name)))
@@ -41,7 +43,7 @@ def target(rows):
 @pytest.mark.parametrize(
     "task, data, options",
     [
-        ("semi-supervised", "rows.csv", ["--kernel", "rbf", "--C-unlabeled", "0.3"]),
+        ("semi-supervised", "rows.csv", ["--kernel", "rbf", "--C-unlabeled", "0.3", "--no-scale"]),
         ("multi-instance", "bags.svm", ["--kernel", "linear"]),
         ("clustering", "plain.npz", ["--clusters", "3"]),
     ],
@@ -113,7 +115,7 @@ def test_svmlight_files_plain_and_compressed(command, files, tmp_path, rows, tar
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "rows.npz"])
 def test_formats_agree(command, files, tmp_path, rows, target, name):
-    done = command("fit", "semi-supervised", files / name, "-o", tmp_path / "model", "--json")
+    done = command("fit", "semi-supervised", files / name, "-o", tmp_path / "model", "--json", "--no-scale")
     assert (done.code, done.err) == (0, "")
     same(wellsvm.load(tmp_path / "model"), SemiSupervisedSVC(random_state=0).fit(rows[0], target))
     summary = json.loads(done.out)
@@ -122,7 +124,7 @@ def test_formats_agree(command, files, tmp_path, rows, target, name):
 
 @pytest.mark.parametrize("name", ["bags.csv", "bags.npz"])
 def test_bags_by_column_and_array(command, files, tmp_path, rows, bag_of, name):
-    done = command("fit", "multi-instance", files / name, "-o", tmp_path / "model", "--json")
+    done = command("fit", "multi-instance", files / name, "-o", tmp_path / "model", "--json", "--no-scale")
     assert (done.code, done.err) == (0, "")
     reference = MultiInstanceSVC(random_state=0).fit(Bags(rows[0], bag_of), np.arange(20) % 2)
     same(wellsvm.load(tmp_path / "model"), reference)
@@ -197,11 +199,14 @@ def test_options_become_parameters(command, files, tmp_path, options, parameters
 def test_without_options_the_parameters_are_the_estimators_own(command, files, tmp_path, task, estimator):
     data = {"semi-supervised": "rows.npz", "multi-instance": "bags.npz", "clustering": "plain.csv"}[task]
     assert command("fit", task, files / data, "-o", tmp_path / "model").code == 0
-    assert wellsvm.load(tmp_path / "model").get_params() == estimator.set_params(random_state=0).get_params()
+    found = final_estimator(wellsvm.load(tmp_path / "model"))
+    assert found.get_params() == estimator.set_params(random_state=0).get_params()
 
 
 def test_cross_validation_chooses_the_price(command, files, tmp_path, rows, target):
-    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--cv", "--folds", "3")
+    done = command(
+        "fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--cv", "--folds", "3", "--no-scale"
+    )
     assert done.code == 0
     assert "chosen by cross-validation over 3 folds" in " ".join(done.out.split())
     loaded, reference = wellsvm.load(tmp_path / "model"), SemiSupervisedSVCCV(cv=3, random_state=0)
@@ -222,7 +227,7 @@ def test_the_unlabeled_marker_is_read_as_the_labels_are(command, files, tmp_path
 
 def test_the_positive_class_can_be_said(command, files, tmp_path):
     assert command("fit", "multi-instance", files / "bags.csv", "-o", tmp_path / "m", "--positive-class", "0").code == 0
-    assert wellsvm.load(tmp_path / "m").positive_class == 0
+    assert final_estimator(wellsvm.load(tmp_path / "m")).positive_class == 0
 
 
 def test_the_positive_class_of_boolean_labels_can_be_said(command, tmp_path):
@@ -231,7 +236,7 @@ def test_the_positive_class_of_boolean_labels_can_be_said(command, tmp_path):
     polars.DataFrame(frame).write_parquet(tmp_path / "bags.parquet")
     how = ("fit", "multi-instance", tmp_path / "bags.parquet", "-o", tmp_path / "m", "--positive-class")
     assert command(*how, "false").code == 0
-    assert wellsvm.load(tmp_path / "m").positive_class is False
+    assert final_estimator(wellsvm.load(tmp_path / "m")).positive_class is False
     assert "neither true nor false" in command(*how, "maybe").err
 
 
@@ -259,7 +264,7 @@ def test_the_summary_tells_the_class_shares(command, files, tmp_path, options, t
 
 
 def test_shares_and_use_of_unlabeled_rows_are_in_the_json(command, files, tmp_path, rows, target):
-    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--json")
+    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--json", "--no-scale")
     summary, model = json.loads(done.out), SemiSupervisedSVC(random_state=0).fit(rows[0], target)
     assert summary["balance"] == model.balance_.tolist()
     assert summary["balance_se"] == model.balance_se_.tolist()
@@ -274,13 +279,15 @@ def test_the_summary_says_where_unlabeled_rows_were_not_used(command, tmp_path):
     for options, said in ((["--C-unlabeled", "0"], True), ([], True), (["--no-safe"], False)):
         done = command("fit", "semi-supervised", tmp_path / "rows.npz", "-o", tmp_path / "model", *options)
         assert bool(re.search(line, done.out, re.MULTILINE)) == said
-        assert wellsvm.load(tmp_path / "model").used_unlabeled_ is not said
+        assert final_estimator(wellsvm.load(tmp_path / "model")).used_unlabeled_ is not said
         told = r"^class shares +0: estimated .*; 1: estimated .*; 2: estimated "
         assert re.search(told, done.out, re.MULTILINE)
 
 
 def test_not_converged_is_a_warning_of_one_line_and_in_the_summary(command, files, tmp_path):
-    done = command("fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--max-iter", "1", *PLAIN)
+    done = command(
+        "fit", "semi-supervised", files / "rows.npz", "-o", tmp_path / "model", "--max-iter", "1", "--no-scale", *PLAIN
+    )
     assert done.code == 0
     assert done.err.startswith("wellsvm: warning: SemiSupervisedSVC stopped without convergence")
     assert done.err.count("\n") == 1

@@ -71,7 +71,7 @@ def test_clusters(command, files, tmp_path, rows):
     done = command("predict", tmp_path / "model", files / "plain.csv")
     found = pl.read_csv(io.StringIO(done.out))
     assert found.columns == ["prediction", "decision_0", "decision_1", "decision_2"]
-    assert found["prediction"].to_list() == wellsvm.load(tmp_path / "model").labels_.tolist()
+    assert found["prediction"].to_list() == wellsvm.load(tmp_path / "model")[-1].labels_.tolist()
 
 
 def test_bags_have_their_name_and_the_located_instance(command, files, tmp_path, rows, bag_of, bag_model):
@@ -215,3 +215,46 @@ def test_a_closed_pipe_is_no_traceback(files, tmp_path, model, rows):
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stdout == "prediction,decision\n"
     assert done.stderr == ""
+
+
+def test_columns_are_kept_beside_the_predictions(command, files, tmp_path, rows, model):
+    table = pl.DataFrame(rows[0], schema=list("abcd")).with_columns(id=pl.Series([f"row {k}" for k in range(60)]), n=1)
+    table.write_csv(tmp_path / "named.csv")
+    how = ("predict", model, tmp_path / "named.csv", "--keep-column", "id", "--keep-column", "n")
+    found = pl.read_csv(io.StringIO(command(*how).out))
+    assert found.columns == ["id", "n", "prediction", "decision"]
+    assert found["id"].to_list() == table["id"].to_list()
+    assert found["prediction"].to_list() == wellsvm.load(model).predict(rows[0]).tolist()
+    assert command(*how, "-o", tmp_path / "out.npy").code == 0
+    assert np.load(tmp_path / "out.npy", allow_pickle=False)["id"][3] == "row 3"
+
+
+def test_a_kept_column_of_bags_must_be_the_same_in_the_bag(command, files, tmp_path, bag_of):
+    assert command("fit", "multi-instance", files / "bags.csv", "-o", tmp_path / "m.skops").code == 0
+    table = pl.read_csv(files / "bags.csv").with_columns(
+        site=pl.Series([f"site {k}" for k in bag_of]), row=pl.int_range(60)
+    )
+    table.write_csv(tmp_path / "sites.csv")
+    how = ("predict", tmp_path / "m.skops", tmp_path / "sites.csv", "--keep-column")
+    found = pl.read_csv(io.StringIO(command(*how, "site").out))
+    assert found["site"].to_list() == [f"site {k}" for k in range(20)]
+    assert "differs inside a bag" in command(*how, "row").err
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        (["--keep-column", "idd"], "has no column 'idd' named by --keep-column; did you mean 'id'?"),
+        (["--keep-column", "prediction"], "the output has a column of that name"),
+    ],
+)
+def test_columns_that_cannot_be_kept(command, tmp_path, rows, model, options, told):
+    table = pl.DataFrame(rows[0], schema=list("abcd")).with_columns(id=1, prediction=2)
+    table.write_csv(tmp_path / "named.csv")
+    done = command("predict", model, tmp_path / "named.csv", *options)
+    assert (done.code, done.out) == (1, "")
+    assert told in done.err
+
+
+def test_files_without_columns_have_none_to_keep(command, files, model):
+    assert "leave out --keep-column" in command("predict", model, files / "rows.svm", "--keep-column", "a").err

@@ -11,15 +11,15 @@ from typing import Any
 
 from wellsvm._files import replacing
 from wellsvm._fitted_runs import Run, final_estimator, has_runs, runs_of
-from wellsvm._report import sections
+from wellsvm._report import people, sections
 from wellsvm._report.page import page
 from wellsvm.engine.report import Status
 
 __all__ = ["report"]
 
 
-def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, title: str | None = None) -> Path:
-    """Write one HTML page about a fitted model: what it was told, how it converged, and what it decided.
+def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, y: Any = None, title: str | None = None) -> Path:
+    """Write one HTML page about a fitted model: what was found, what is uncertain, what to do, and how it was solved.
 
     The page needs nothing but itself: no network, no scripts; pictures are drawn in it and follow the reader's choice
     of light or dark.
@@ -32,7 +32,10 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, title: st
     path : path
         The file, ``.html``; an existing one is replaced at once.
     X : array, sparse matrix or bags, optional
-        Rows whose margins to show, for instance the training rows.
+        Rows to tell about, for instance the training rows: what was found, which are least certain, their margins.
+    y : array, optional
+        Labels of X with unlabeled rows marked, as given to `fit`: the page then tells labeled rows from found ones, and
+        shows what the supervised SVM says.
     title : str, optional
         The heading; the name of the estimator if None.
 
@@ -44,20 +47,24 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, title: st
     Examples
     --------
     >>> import wellsvm
-    >>> wellsvm.report(model, "model.html", X=X)  # doctest: +SKIP
+    >>> wellsvm.report(model, "model.html", X=X, y=y_partial)  # doctest: +SKIP
     """
     fitted = final_estimator(model)
     runs = runs_of(fitted) if has_runs(fitted) else []
     heading = type(fitted).__name__ if title is None else title
     inside = "" if fitted is model else f"Inside {type(model).__name__}. "
     header = f"<h1>{escape(heading)}{_badge(runs)}</h1>\n<p>{escape(inside + _about(fitted))}</p>"
+    rows = people.rows_of(model, fitted, X, y)
     parts = [
-        sections.figures(fitted, runs),
+        people.outcome(fitted, rows),
+        people.least_certain(fitted, rows),
+        people.supervised(model, fitted, rows),
+        people.shares(fitted, rows),
+        people.status(runs),
         sections.search(fitted),
+        sections.figures(fitted, runs),
         sections.convergence(fitted, runs),
         sections.label_vectors(fitted, runs),
-        sections.labels(fitted, runs),
-        sections.unlabeled_rows(fitted),
         sections.key_instances(fitted),
         sections.margins(model, fitted, X),
         sections.parameters(fitted),

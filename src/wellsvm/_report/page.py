@@ -112,10 +112,11 @@ def section(title: str, *parts: str, note: str = "") -> str:
     return f"<section>\n<h2>{escape(title)}</h2>{about}\n" + "\n".join(parts) + "\n</section>"
 
 
-def tiles(figures: Iterable[tuple[str, str]]) -> str:
-    """Large numbers with their names."""
+def tiles(figures: Iterable[tuple[str, str]], title: str = "") -> str:
+    """Large numbers with their names, under a heading if there is one."""
     each = (f'<div class="tile"><b>{escape(value)}</b><span>{escape(name)}</span></div>' for name, value in figures)
-    return f'<section><div class="tiles">{"".join(each)}</div></section>'
+    heading = f"<h2>{escape(title)}</h2>" if title else ""
+    return f'<section>{heading}<div class="tiles">{"".join(each)}</div></section>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], chosen: Collection[int] = ()) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wellsvm._class_shares import NOT_USED, shares_told
 from wellsvm._fitted_runs import Run
 from wellsvm._report.page import Raw, legend, section, share_bar, table, tiles
 from wellsvm._report.svg import MOST_COLOURS, Line, colour_of, histogram, line_chart
@@ -18,11 +17,9 @@ __all__ = [
     "figures",
     "key_instances",
     "label_vectors",
-    "labels",
     "margins",
     "parameters",
     "search",
-    "unlabeled_rows",
 ]
 
 # Zero, and what rounding leaves of it, is drawn at this many tol on a logarithmic axis.
@@ -32,7 +29,7 @@ MOST_BAGS = 120
 
 
 def figures(model: Any, runs: list[Run]) -> str:
-    """The numbers to look at first."""
+    """The solver's figures."""
     if not runs:
         return ""
     last = [(run, run.history[-1]) for run in runs]
@@ -48,7 +45,7 @@ def figures(model: Any, runs: list[Run]) -> str:
     ]
     if hasattr(model, "C_unlabeled_"):
         shown.insert(0, ("C_unlabeled chosen", f"{model.C_unlabeled_:g}"))
-    return tiles(shown)
+    return tiles(shown, "The solver's figures")
 
 
 def search(model: Any) -> str:
@@ -190,35 +187,6 @@ def label_vectors(model: Any, runs: list[Run]) -> str:
 
 def _unit(model: Any) -> str:
     return "instances" if hasattr(model, "key_instances_") else "rows"
-
-
-def labels(model: Any, runs: list[Run]) -> str:
-    """Classes or clusters of the training rows."""
-    found = getattr(model, "transduction_", getattr(model, "labels_", None))
-    if found is None:
-        return ""
-    names, counts = np.unique(found, return_counts=True)
-    what = "cluster" if hasattr(model, "labels_") else "class"
-    rows = [[str(n), int(c), share_bar(c / counts.sum())] for n, c in zip(names.tolist(), counts)]
-    note = f"{counts.sum()} rows; the smallest {what} has {100 * counts.min() / counts.sum():.1f} % of them."
-    if len(runs) == 1 and runs[0].labelings is not None and len(names) == 2:
-        changed = (runs[0].votes() > 0) != (found == names[1])
-        note += (
-            f" On {np.count_nonzero(changed)} rows ({100 * changed.mean():.1f} %) the final label is not the one that "
-            "the label vectors vote for."
-        )
-    return section("Labels of the training rows", table([what, "rows", "share"], rows), note=note)
-
-
-def unlabeled_rows(model: Any) -> str:
-    """Shares of the classes among the unlabeled rows, and whether these rows took part."""
-    told = shares_told(model)
-    if not told:
-        return ""
-    lines = [f"class shares: {told}"]
-    if not model.used_unlabeled_:
-        lines.append(f"unlabeled rows: {NOT_USED}")
-    return section("Unlabeled rows", "".join(f"<p>{escape(line)}</p>" for line in lines))
 
 
 def key_instances(model: Any) -> str:

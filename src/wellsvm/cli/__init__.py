@@ -28,6 +28,8 @@ def main() -> None:
     """
     try:
         with _leaving_at_once():
+            import rich  # the commands import it when they run
+
             from wellsvm.cli.app import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
@@ -45,6 +47,7 @@ def main() -> None:
         # Errors of usage bring their message and exit code; their class lives in click or in typer, by its version.
         format_message = getattr(error, "format_message", None)
         message = format_message() if format_message else f"{type(error).__name__}: {error}"
+        message = message.replace("Value error, ", "")  # newer versions of typer say it before the message
         _fail(message, getattr(error, "exit_code", 1))
     if code == INTERRUPTED:
         _fail("interrupted", INTERRUPTED)

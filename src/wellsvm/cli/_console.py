@@ -16,6 +16,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from wellsvm._escape import shown
 from wellsvm._files import check_replaceable
+from wellsvm.cli._flags import in_flags
 
 __all__ = [
     "Failure",
@@ -48,7 +49,7 @@ def told_in_one_line() -> Iterator[None]:
         message = str(error)
         if isinstance(error, OSError) and error.strerror:
             message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        raise Failure(message or "not enough memory") from error
+        raise Failure(in_flags(message) or "not enough memory") from error
 
 
 def check_output(option: str, path: Path, *inputs: Path) -> None:
@@ -63,7 +64,7 @@ def check_output(option: str, path: Path, *inputs: Path) -> None:
 
 
 def stderr() -> Console:
-    """The console for what is no result; made anew, as standard error may have been replaced."""
+    """The console for what is not a result; made anew, as standard error may have been replaced."""
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -76,7 +77,7 @@ def warnings_as_lines() -> Iterator[list[str]]:
         try:
             yield told
         finally:
-            texts = (" ".join(str(warning.message).split()) for warning in caught)
+            texts = (in_flags(" ".join(str(warning.message).split())) for warning in caught)
             told += dict.fromkeys(texts)
     for text in told:
         stderr().print(f"wellsvm: warning: {shown(text)}", markup=False)
@@ -94,7 +95,8 @@ class _Drawn(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Update the line of the record's problem."""
         state = getattr(record, "progress", None)
-        if state is None:
+        if state is None:  # a line of words, of a fold for instance
+            self.progress.update(self.waiting, what=record.getMessage(), visible=True)
             return
         title = getattr(record, "title", "")
         if title not in self.tasks:

@@ -7,8 +7,8 @@ import gzip
 import io
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,20 +20,11 @@ from sklearn.datasets import load_svmlight_file
 from wellsvm._archives import read_at_most
 from wellsvm._memory import available_memory
 from wellsvm._typing import FloatArray, Matrix
+from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._frames import polars, read_csv, read_parquet
 from wellsvm.datasets import load_npz
 
 __all__ = ["Format", "Layout", "Table", "read"]
-
-
-class Format(StrEnum):
-    """How a file is written; "auto" goes by its suffix."""
-
-    AUTO = "auto"
-    SVMLIGHT = "svmlight"
-    NPZ = "npz"
-    CSV = "csv"
-    PARQUET = "parquet"
 
 
 SUFFIXES = {
@@ -51,30 +42,16 @@ BYTES_PER_FEATURE = 64
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What is where in a file. Columns are those of CSV and Parquet; ``features`` None are all that are left.
-
-    ``n_features`` is the width wanted: narrower svmlight rows are padded with zeros. ``zero_based`` None looks at the
-    svmlight file: counted from 0 if index 0 occurs.
-    """
-
-    label: str | None = None
-    bag: str | None = None
-    ignore: Sequence[str] = ()
-    features: Sequence[str] | None = None
-    n_features: int | None = None
-    zero_based: bool | None = None
-
-
-@dataclass(frozen=True)
 class Table:
-    """What a file holds: rows, their labels (masked where missing), their bags, and how to read a file like it."""
+    """What a file holds: rows, their labels (masked where missing), their bags, how to read a file like it, and the
+    columns kept."""
 
     X: Matrix
     y: np.ma.MaskedArray | None
     groups: np.ndarray | None
     layout: Layout
     form: Format
+    kept: dict[str, Any] = field(default_factory=dict)
 
 
 def read(path: Path, form: Format, layout: Layout) -> Table:
@@ -86,6 +63,8 @@ def read(path: Path, form: Format, layout: Layout) -> Table:
     if not path.is_file():
         raise ValueError(f"{path} is no regular file; save what it gives to one")
     form = _format_of(path) if form is Format.AUTO else form
+    if layout.keep and form not in (Format.CSV, Format.PARQUET):
+        raise ValueError(f"{path} has no columns with names to keep; leave out --keep-column")
     try:
         if form is Format.SVMLIGHT:
             table = _read_svmlight(path, layout)
@@ -200,10 +179,10 @@ def _read_npz(path: Path, layout: Layout) -> Table:
 def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
     frame = _frame(path, form)
     columns = frame.columns
-    given = [name for name in (layout.label, layout.bag, *layout.ignore) if name is not None]
+    given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
     for name in [*given, *(layout.features or ())]:
         if name not in columns:
-            raise ValueError(f"{path} has no column {name!r}; it has {_listed(columns)}")
+            raise ValueError(_no_column(path, name, layout, columns))
     features = [name for name in columns if name not in given] if layout.features is None else list(layout.features)
     if not features:
         raise ValueError(f"{path} has no column left for the features; it has {_listed(columns)}")
@@ -219,7 +198,19 @@ def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
         values[~missing] = known.to_numpy()
         y = _labels(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
     groups = None if layout.bag is None else _typed(frame[layout.bag].to_numpy())
-    return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form)
+    kept = {name: frame[name] for name in layout.keep}
+    return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
+
+
+def _no_column(path: Path, name: str, layout: Layout, columns: Sequence[str]) -> str:
+    """What to say where a column is missing: which flag names it, what comes close, and what there is."""
+    flag = layout.flag_of(name)
+    wanted = {"--label-column": "for the labels", "--bag-column": "for the bags"}
+    why = wanted.get(flag, f"named by {flag}" if flag else "which the model was trained with")
+    close = get_close_matches(name.lower(), [column.lower() for column in columns], n=1)
+    hint = next((f"; did you mean {column!r}?" for column in columns if close and column.lower() == close[0]), "")
+    way_out = f"; name it with {flag}" if flag in wanted and not hint else ""
+    return f"{path} has no column {name!r} {why}{hint}{way_out}. Its columns are {_listed(columns)}"
 
 
 def _frame(path: Path, form: Format) -> Any:
@@ -249,7 +240,7 @@ def _numbers(path: Path, series: Any) -> FloatArray:
     text = np.flatnonzero((values.is_null() & series.is_not_null()).to_numpy())
     if text.size:
         raise ValueError(
-            f"{where} holds {series[int(text[0])]!r} in data row {text[0] + 1}, which is no number; {way_out}"
+            f"{where} holds {series[int(text[0])]!r} in data row {text[0] + 1}, which is not a number; {way_out}"
         )
     numbers = values.to_numpy()
     bad = np.flatnonzero(~np.isfinite(numbers))
@@ -284,6 +275,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} columns)"
+def _listed(names: Sequence[str], first: int = 20, last: int = 5) -> str:
+    """The names; of very many the first and the last, where labels often stand."""
+    shown = [repr(name) for name in names]
+    if len(shown) > first + last:
+        shown = [*shown[:first], "...", *shown[-last:]]
+    return f"{', '.join(shown)} ({len(names)} in all)" if len(names) > first else ", ".join(shown)

@@ -1,19 +1,23 @@
 """Arguments and options of the commands as annotated types: a signature then has a line per option.
 
-Defaults are the estimators' own, see `defaults_of`.
+Only light modules are imported here: ``--help`` reads all of this.
 """
 
 from __future__ import annotations
 
-import inspect
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from wellsvm import SemiSupervisedSVC
-from wellsvm.cli._data import Format
+from wellsvm.cli._defaults import defaults_of
+from wellsvm.cli._formats import Format
+
+ROWS = defaults_of("wellsvm.estimators.semi_supervised", "SemiSupervisedSVC")
+BAGS = defaults_of("wellsvm.estimators.multi_instance", "MultiInstanceSVC")
+CLUSTERS = defaults_of("wellsvm.estimators.clustering", "MaxMarginClustering")
+FOLDS = defaults_of("wellsvm.estimators.semi_supervised_cv", "SemiSupervisedSVCCV")["cv"]
 
 
 class KernelName(StrEnum):
@@ -42,36 +46,21 @@ class OracleName(StrEnum):
 
 
 class SearchName(StrEnum):
-    """Ways to search for one labelling."""
+    """Ways to search for one labeling."""
 
     ANNEALED = "annealed"
     LOCAL = "local"
-
-
-def defaults_of(estimator: type) -> dict[str, Any]:
-    """The default of every parameter: the options have the estimators' own."""
-    return {name: parameter.default for name, parameter in inspect.signature(estimator).parameters.items()}
 
 
 def _gamma(text: str) -> float | str:
     """A number, or a rule."""
     if text in ("mean", "scale", "auto"):
         return text
-    return _number(text, "a number, 'mean', 'scale' or 'auto'")
+    return number(text, "a number, 'mean', 'scale' or 'auto'")
 
 
-def _balance(text: str) -> Any:
-    """ "estimate", "labels", None, a share, or an interval."""
-    if text in ("estimate", "labels", "none"):
-        return None if text == "none" else text
-    expected = "'estimate', 'labels', 'none', a share such as 0.4, or an interval such as 0.3,0.5"
-    shares = [_number(part, expected) for part in text.split(",")]
-    if len(shares) > 2:
-        raise typer.BadParameter(f"{text!r} is not {expected}")
-    return shares[0] if len(shares) == 1 else tuple(shares)
-
-
-def _number(text: str, expected: str) -> float:
+def number(text: str, expected: str) -> float:
+    """What was typed as a number; ``expected`` is for the error."""
     try:
         return float(text)
     except ValueError:
@@ -89,34 +78,63 @@ ModelOutput = Annotated[
     Path,
     typer.Option(
         "--output", "-o", metavar="FILE", show_default=False,
-        help="Where to save the model (.skops). An existing file is replaced, at once and only after success.",
+        help="Where to save the model (.skops). An existing file is replaced only after success.",
     ),
 ]  # fmt: skip
-How = Annotated[Format, typer.Option("--format", help="How DATA is written; 'auto' goes by its suffix.")]
-Label = Annotated[str, typer.Option("--label-column", metavar="NAME", help="CSV, Parquet: the column of the labels.")]
-Bag = Annotated[
-    str, typer.Option("--bag-column", metavar="NAME", help="CSV, Parquet: the column that names the bag of a row.")
-]
+How = Annotated[Format, typer.Option("--format", help="How DATA is written; 'auto' goes by the suffix.")]
+Label = Annotated[str, typer.Option("--label-column", metavar="NAME", help="CSV, Parquet: the column of labels.")]
+ReportedLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--label-column", metavar="NAME", show_default=False,
+        help="CSV, Parquet: the column of labels. [default: the one named in fit]",
+    ),
+]  # fmt: skip
+Bag = Annotated[str, typer.Option("--bag-column", metavar="NAME", help="CSV, Parquet: the column that names the bag.")]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(
-        "--ignore-column", metavar="NAME", help="CSV, Parquet: a column that is no feature; may be given again."
-    ),
+    typer.Option("--ignore-column", metavar="NAME", help="CSV, Parquet: a non-feature column; repeatable."),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep-column", metavar="NAME",
+        help="CSV, Parquet: a column to copy to the output, an identifier for instance; repeatable.",
+    ),
+]  # fmt: skip
 ZeroBased = Annotated[
     bool | None,
     typer.Option(
         "--zero-based/--one-based", show_default=False,
-        help="svmlight: where feature indices begin. [default: as in fit; there, at 0 if index 0 occurs]",
+        help="svmlight: whether feature indices start at 0 or 1. [default: 0 if index 0 occurs, else 1]",
     ),
 ]  # fmt: skip
+PredictedZeroBased = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based", show_default=False,
+        help="svmlight: whether feature indices start at 0 or 1. [default: the same as in training]",
+    ),
+]  # fmt: skip
+Scale = Annotated[
+    bool | None,
+    typer.Option(
+        "--scale/--no-scale", show_default=False,
+        help="Scale the features, and store the scaling in the model: dense columns to mean 0 and variance 1, sparse "
+        "ones to at most 1. [default: dense tables are scaled, sparse ones are not]",
+    ),
+]  # fmt: skip
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", show_default=False, help="Also write an HTML page about the fit."),
+]
 Unlabeled = Annotated[
     str,
     typer.Option(
         "--unlabeled",
         metavar="LABEL|none|auto",
         help="The label that marks an unlabeled row, besides empty cells and nan; 'none': all rows are labeled; "
-        "'auto': 0 in an svmlight file with labels -1, 0 and 1, else -1 beside two or more other labels.",
+        "'auto': 0 in an svmlight file with labels -1, 0 and 1, otherwise -1 next to two or more other labels.",
     ),
 ]
 PositiveClass = Annotated[
@@ -129,62 +147,69 @@ PositiveClass = Annotated[
     ),
 ]
 Clusters = Annotated[int, typer.Option("--clusters", min=1, help="Number of clusters.")]
-C = Annotated[float, typer.Option("--C", help="Price of the loss of a row with known label.")]
+C = Annotated[float, typer.Option("--C", help="Penalty on the loss of a labeled row.")]
 CUnlabeled = Annotated[
     float | None,
     typer.Option(
         "--C-unlabeled", show_default=False,
-        help="Price of the loss of an unlabeled row; 0: the supervised SVM. "
-        f"[default: {defaults_of(SemiSupervisedSVC)['C_unlabeled']}]",
+        help=f"Penalty on the loss of an unlabeled row; 0: the supervised SVM. [default: {ROWS['C_unlabeled']}]",
     ),
 ]  # fmt: skip
 CPositive = Annotated[
     float | None,
-    typer.Option("--C-positive", show_default=False, help="Price of the loss of a positive bag. [default: 1]"),
+    typer.Option("--C-positive", show_default=False, help="Penalty on the loss of a positive bag. [default: 1]"),
 ]
 CNegative = Annotated[
     float | None,
     typer.Option(
-        "--C-negative", show_default=False, help="Price of the loss of a negative bag's instance. [default: 1]"
+        "--C-negative", show_default=False, help="Penalty on the loss of an instance of a negative bag. [default: 1]"
     ),
 ]
 Context = Annotated[
     float | None,
     typer.Option("--context", show_default=False, help="Weight of the bag around an instance. [default: 0]"),
 ]
-CVOfBags = Annotated[bool, typer.Option("--cv", help="Choose both prices, gamma and context by cross-validation.")]
-CCluster = Annotated[float, typer.Option("--C", help="Price of the loss of a row.")]
-CV = Annotated[bool, typer.Option("--cv", help="Choose C_unlabeled by cross-validation.")]
+CVOfBags = Annotated[
+    bool, typer.Option("--cv", help="Choose both penalties, gamma and the context by cross-validation.")
+]
+CCluster = Annotated[float, typer.Option("--C", help="Penalty on the loss of a row.")]
+CV = Annotated[bool, typer.Option("--cv", help="Choose the penalty on unlabeled rows by cross-validation.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of --cv.")]
 KeyInstances = Annotated[int, typer.Option("--key-instances", help="Key instances of a positive bag.")]
 Kernel = Annotated[KernelName, typer.Option("--kernel", help="Kernel.")]
 Gamma = Annotated[
     Any,
-    typer.Option("--gamma", parser=_gamma, metavar="NUMBER|mean|scale|auto", help="Width of rbf, poly and sigmoid."),
-]
+    typer.Option(
+        "--gamma", parser=_gamma, metavar="NUMBER|mean|scale|auto",
+        help="Coefficient of rbf, poly and sigmoid; the larger, the narrower the kernel. 'mean': one over the mean "
+        "squared distance of rows.",
+    ),
+]  # fmt: skip
 Degree = Annotated[float, typer.Option("--degree", help="Degree of poly.")]
 Coef0 = Annotated[float, typer.Option("--coef0", help="Constant of poly and sigmoid.")]
-Loss = Annotated[LossName, typer.Option("--loss", help="'auto', 'paper': hinge if linear, else squared hinge.")]
+Loss = Annotated[LossName, typer.Option("--loss", help="'auto', 'paper': hinge if linear, otherwise squared hinge.")]
 LossOfRows = Annotated[
     LossName,
     typer.Option(
         "--loss",
-        help="'auto': hinge for sparse rows if linear, else squared hinge; 'paper': hinge if linear, else squared.",
+        help="'auto': hinge for sparse rows if linear, otherwise squared hinge; 'paper': hinge if linear, otherwise "
+        "squared.",
     ),
 ]
 Balance = Annotated[
-    Any,
+    list[str] | None,
     typer.Option(
-        "--balance", parser=_balance, metavar="estimate|labels|none|SHARE|LOW,HIGH",
-        help="Share of positives among the unlabeled rows: estimated, as among the labeled ones, free, given, or "
-        "between two.",
+        "--balance", metavar="estimate|labels|none|SHARE|LOW,HIGH|CLASS=SHARE", show_default=False,
+        help="Class shares among the unlabeled rows: estimated, those of the labels, or not constrained. Or given: the "
+        "share of the second of two classes, a range, or one --balance CLASS=SHARE (or CLASS=LOW,HIGH) for each "
+        f"class. [default: {ROWS['balance']}]",
     ),
 ]  # fmt: skip
 Search = Annotated[
     SearchName | None,
     typer.Option(
         "--search", show_default=False,
-        help="How one labelling is searched for: 'annealed' raises the price of unlabeled rows step by step. "
+        help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step. "
         "[default: annealed; with --cv, local]",
     ),
 ]  # fmt: skip
@@ -192,43 +217,40 @@ Safe = Annotated[
     bool | None,
     typer.Option(
         "--safe/--no-safe", show_default=False,
-        help="Leave the unlabeled rows out where the labeled ones speak against them; asked where the balance is "
+        help="Leave the unlabeled rows out where held-out labels speak against them; applies where the balance is "
         "estimated. [default: safe]",
     ),
 ]  # fmt: skip
 BalanceOfClusters = Annotated[
-    float,
-    typer.Option("--balance", help="Most by which the sizes of two clusters differ, as a share of the rows."),
+    float, typer.Option("--balance", help="Maximum size difference of two clusters, as a share of the rows.")
 ]
-Starts = Annotated[int, typer.Option("--starts", help="Random halvings drawn to begin with.")]
+Starts = Annotated[int, typer.Option("--starts", help="Number of random halvings to start from.")]
 Oracle = Annotated[OracleName, typer.Option("--oracle", help="How the next label vector is found.")]
-Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labelling after the relaxation.")]
-Tol = Annotated[float, typer.Option("--tol", help="Tolerance relative to the objective.")]
-MaxIter = Annotated[int, typer.Option("--max-iter", help="Most label vectors to generate.")]
+Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labeling after the relaxation.")]
+Tol = Annotated[float, typer.Option("--tol", help="Tolerance, relative to the objective.")]
+MaxIter = Annotated[int, typer.Option("--max-iter", help="Maximum number of label vectors.")]
 MaxIterOfBags = Annotated[
     int | None,
     typer.Option(
-        "--max-iter", show_default=False, help="Most label vectors to generate. [default: 5; with --no-refine, 50]"
+        "--max-iter", show_default=False, help="Maximum number of label vectors. [default: 5; with --no-refine, 50]"
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same data, options and seed: same model.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=2**32 - 1, help="The same data, options and seed give the same model.")
+]
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs", help="Threads for several classes, clusters or folds; -1: one per core.", show_default=False
-    ),
+    typer.Option("--jobs", help="Threads for classes, clusters or folds; -1: one per core.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 PredictedBag = Annotated[
     str | None,
     typer.Option(
-        "--bag-column",
-        metavar="NAME",
-        show_default=False,
-        help="CSV, Parquet: the column of the bags. [default: as in fit]",
+        "--bag-column", metavar="NAME", show_default=False,
+        help="CSV, Parquet: the column that names the bag. [default: the one named in fit]",
     ),
-]
+]  # fmt: skip
 Predictions = Annotated[
     Path | None,
     typer.Option(
@@ -236,3 +258,23 @@ Predictions = Annotated[
         help="Where to write: .csv, .parquet or .npy; an existing file is replaced. [default: CSV to standard output]",
     ),
 ]  # fmt: skip
+Page = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", show_default=False, help="Where to write the page (.html)."),
+]
+ReportedData = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DATA]", show_default=False,
+        help="The training data, or other rows of its kind: adds what the model says of them.",
+    ),
+]  # fmt: skip
+Title = Annotated[str | None, typer.Option("--title", show_default=False, help="Heading of the page.")]
+Picture = Annotated[Path, typer.Option("--output", help="Where to save the picture.")]
+Splits = Annotated[
+    int | None,
+    typer.Option(
+        "--splits", min=1, max=1000, help="Random splits per pair of digits; 5, or 1 without compiled kernels."
+    ),
+]
+DemoSeed = Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Seed of the splits.")]

@@ -66,7 +66,8 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("bags", f"{summary['bags']:,} of {summary['rows']:,} instances"))
     else:
         rows.append(("rows", f"{summary['rows']:,}"))
-    rows.append(("features", f"{summary['features']:,}"))
+    scaled = ", scaled (stored in the model)" if summary.get("scaled") else ""
+    rows.append(("features", f"{summary['features']:,}{scaled}"))
     if "labeled" in summary:
         rows.append(("labeled", f"{summary['labeled']:,} rows ({summary['labeled'] / summary['rows']:.2%})"))
     if "classes" in summary:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
+import typer
+from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from wellsvm import Bags, save
+from wellsvm import report as write_report
 from wellsvm._class_shares import shares_told
+from wellsvm.bags import per_instance
 from wellsvm.cli._console import check_output, progress_of_fit, told_in_one_line, warnings_as_lines
-from wellsvm.cli._data import Format, Layout, Table, read
+from wellsvm.cli._data import Table, read
+from wellsvm.cli._formats import Format, Layout
+from wellsvm.cli._options import ROWS, number
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_summary
 from wellsvm.partial_labels import normalize_partial_labels
 
-__all__ = ["Job", "on_bags", "on_clusters", "on_rows"]
+__all__ = ["Job", "asked_balance", "on_bags", "on_clusters", "on_rows"]
 
 # Fits a model to a table and gives what there is to tell of this task.
 Trainer: TypeAlias = Callable[[Any, Table], dict[str, Any]]
@@ -34,34 +42,101 @@ class Job:
     output: Path
     as_json: bool
     quiet: bool
+    scale: bool | None = None
+    report: Path | None = None
 
     def run(self, task: str, model: Any, train: Trainer) -> None:
         """Do it. The model is written when all else has gone well."""
         check_output("--output", self.output, self.data)
+        if self.report is not None:
+            check_output("--report", self.report, self.data)
         with told_in_one_line(), warnings_as_lines() as told:
             with progress_of_fit(not self.quiet) as verbose:
                 table = read(self.data, self.form, self.layout)
                 began = perf_counter()
+                scaler, scaled = _scaled(table, self.scale)
                 model.set_params(verbose=verbose)
-                facts = train(model, table)
+                facts = train(model, scaled)
                 model.set_params(verbose=0)
             files = {"data": str(self.data), "output": str(self.output)}
-            shape = {"rows": table.X.shape[0], "features": table.X.shape[1]}
+            shape = {"rows": table.X.shape[0], "features": table.X.shape[1], "scaled": scaler is not None}
             summary = plain({"task": task, "model": type(model).__name__, **files, **shape, **facts})
             summary |= {**engine_facts(model), "seconds": perf_counter() - began}
-            save(model, self.output, notes={"data": asdict(table.layout), "training": summary})
+            whole = model if scaler is None else _pipeline(scaler, model, table)
+            save(whole, self.output, notes={"data": asdict(table.layout), "training": summary})
+            if self.report is not None:
+                rows = table.X if table.groups is None else Bags(table.X, table.groups)
+                write_report(whole, self.report, X=rows, y=table.y if task == "semi-supervised" else None)
         if self.as_json:
             print_json({**summary, "warnings": told})
         elif not self.quiet:
             print_table(summary["model"], rows_of_summary(summary))
 
 
-def on_rows(unlabeled: str) -> Trainer:
-    """Trains a semi-supervised model; ``unlabeled`` is what the user typed."""
+def _scaled(table: Table, asked: bool | None) -> tuple[Any, Table]:
+    """The scaler, if there is one, and the rows that it makes. An SVM goes by distances: raw columns would be weighed
+    by their units. Sparse rows, text mostly, keep their zeros, and are scaled only if asked."""
+    is_sparse = sparse.issparse(table.X)
+    if asked is False or (asked is None and is_sparse):
+        return None, table
+    scaler = (MaxAbsScaler if is_sparse else StandardScaler)().fit(table.X)
+    return scaler, replace(table, X=scaler.transform(table.X))
+
+
+def _pipeline(scaler: Any, model: Any, table: Table) -> Pipeline:
+    """Scaler and model as one; both are fitted."""
+    if table.groups is None:
+        return make_pipeline(scaler, model)
+    wrapped = per_instance(scaler)
+    wrapped.transformer_ = scaler
+    return make_pipeline(wrapped, model)
+
+
+def asked_balance(typed: Sequence[str] | None) -> Callable[[np.ndarray], Any]:
+    """What --balance says, as a function of the labels, which a class that was typed must be one of."""
+    expected = "'estimate', 'labels', 'none', a share such as 0.4, a range such as 0.3,0.5, or CLASS=SHARE"
+    if not typed:
+        return lambda _: ROWS["balance"]
+
+    def share(text: str) -> Any:
+        numbers = [number(part, expected) for part in text.split(",")]
+        if len(numbers) > 2:
+            raise typer.BadParameter(f"--balance: {text!r} is not {expected}")
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+    if len(typed) == 1 and "=" not in typed[0]:
+        only = typed[0]
+        asked = {"estimate": "estimate", "labels": "labels", "none": None}[only] if only.isalpha() and only in (
+            "estimate", "labels", "none") else share(only)  # fmt: skip
+        return lambda _: asked
+    pairs = [text.rpartition("=") for text in typed]
+    if any(not name for name, _, _ in pairs):
+        raise typer.BadParameter("--balance: given several times, each must be CLASS=SHARE")
+    shares = {name: share(text) for name, _, text in pairs}
+    return lambda y: _by_class({_as_label(name, y): value for name, value in shares.items()}, y)
+
+
+def _by_class(shares: dict[Any, Any], y: np.ndarray) -> Any:
+    """The estimator's ``balance``: a dict, or for two classes the share of the second."""
+    classes = np.unique(np.ma.compressed(y)).tolist()
+    for name in shares:
+        if name not in classes:
+            raise ValueError(f"--balance {name}=...: no such class; the labels are {', '.join(map(str, classes))}")
+    if len(classes) != 2:
+        return shares
+    if classes[1] in shares:
+        return shares[classes[1]]
+    first = shares[classes[0]]
+    return tuple(1 - end for end in reversed(first)) if isinstance(first, tuple) else 1 - first
+
+
+def on_rows(unlabeled: str, balance: Callable[[np.ndarray], Any]) -> Trainer:
+    """Trains a semi-supervised model; ``unlabeled`` is what the user typed, ``balance`` comes from `asked_balance`."""
 
     def train(model: Any, table: Table) -> dict[str, Any]:
         y = _labels_of(table)
-        model.set_params(unlabeled=_marker(unlabeled, table))
+        marker = _marker(unlabeled, table)
+        model.set_params(unlabeled=marker, balance=balance(y if marker in (None, "auto") else y[y != marker]))
         model.fit(table.X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `fit` has told already
@@ -145,5 +220,5 @@ def _as_label(text: str, y: np.ndarray) -> Any:
     try:
         value = float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no number, but the labels are") from None
+        raise ValueError(f"{text!r} is not a number, but the labels are") from None
     return int(value) if value.is_integer() else value

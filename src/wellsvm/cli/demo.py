@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
@@ -51,15 +51,8 @@ class DemoTrial(NamedTuple):
     semi_supervised: BoolArray
 
 
-def demo(
-    output: Annotated[Path, typer.Option(help="Where to save the picture.")] = Path("wellsvm-demo.png"),
-    splits: Annotated[
-        int | None,
-        typer.Option(min=1, max=1000, help="Random splits per pair of digits; 5, or 1 without compiled kernels."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the splits.")] = 0,
-) -> None:
-    """Tell pairs of handwritten digits apart from a handful of labels, with and without the unlabeled rows."""
+def demo(output: Path, splits: int | None = None, seed: int = 0) -> None:
+    """Train, print the table, save the picture; the options are in `wellsvm.cli.app`."""
     began, console = perf_counter(), Console()
     can_plot = _can_plot(output)
     if splits is None:

@@ -6,27 +6,18 @@ from typing import Any
 
 import typer
 
-from wellsvm import (
-    MaxMarginClustering,
-    MultiInstanceSVC,
-    MultiInstanceSVCCV,
-    SemiSupervisedSVC,
-    SemiSupervisedSVCCV,
-)
 from wellsvm.cli import _options as option
-from wellsvm.cli._data import Format, Layout
-from wellsvm.cli._training import Job, on_bags, on_clusters, on_rows
+from wellsvm.cli._formats import Format, Layout
+from wellsvm.cli._options import BAGS, CLUSTERS, FOLDS, ROWS
 
 __all__ = ["fit"]
 
 fit = typer.Typer(rich_markup_mode=None)
-ROWS, BAGS, CLUSTERS = (option.defaults_of(e) for e in (SemiSupervisedSVC, MultiInstanceSVC, MaxMarginClustering))
-FOLDS = option.defaults_of(SemiSupervisedSVCCV)["cv"]
 
 
 @fit.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Train a model on a file of data and save it."""
+    """Train a model on a data file and save it."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -39,6 +30,7 @@ def semi_supervised(
     label: option.Label = "label",
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    scale: option.Scale = None,
     unlabeled: option.Unlabeled = "auto",
     C: option.C = ROWS["C"],
     C_unlabeled: option.CUnlabeled = None,
@@ -49,7 +41,7 @@ def semi_supervised(
     degree: option.Degree = ROWS["degree"],
     coef0: option.Coef0 = ROWS["coef0"],
     loss: option.LossOfRows = ROWS["loss"],
-    balance: option.Balance = ROWS["balance"],
+    balance: option.Balance = None,
     search: option.Search = None,
     safe: option.Safe = None,
     oracle: option.Oracle = ROWS["oracle"],
@@ -58,28 +50,34 @@ def semi_supervised(
     max_iter: option.MaxIter = ROWS["max_iter"],
     seed: option.Seed = 0,
     jobs: option.Jobs = None,
+    report: option.Report = None,
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
     """Classify rows, from labeled and unlabeled ones.
 
-    An unlabeled row has an empty label cell in CSV and Parquet, the label nan or the one of --unlabeled elsewhere.
+    An unlabeled row has an empty label cell in CSV and Parquet; elsewhere its label is nan, or that of --unlabeled.
     """
+    from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
+    from wellsvm.cli._training import Job, asked_balance, on_rows
+
     model: Any = SemiSupervisedSVC()
     if cv:
         if C_unlabeled is not None:
-            raise typer.BadParameter("--cv chooses C_unlabeled; leave out --C-unlabeled, or --cv")
+            raise typer.BadParameter("--cv chooses --C-unlabeled; leave out one of the two")
         if safe is not None:
             raise typer.BadParameter("--cv judges unlabeled rows by its folds; leave out --safe and --no-safe, or --cv")
         model = SemiSupervisedSVCCV(cv=folds)
     given = {"C_unlabeled": C_unlabeled, "safe": safe, "search": search and search.value}
     model.set_params(**{name: value for name, value in given.items() if value is not None})
     model.set_params(
-        C=C, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value, balance=balance,
+        C=C, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value,
         oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
+    shares = asked_balance(balance)
     layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based)
-    Job(data, form, layout, output, as_json, quiet).run("semi-supervised", model, on_rows(unlabeled))
+    job = Job(data, form, layout, output, as_json, quiet, scale, report)
+    job.run("semi-supervised", model, on_rows(unlabeled, shares))
 
 
 @fit.command("multi-instance")
@@ -91,6 +89,7 @@ def multi_instance(
     bag: option.Bag = "bag",
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    scale: option.Scale = None,
     positive_class: option.PositiveClass = None,
     C_positive: option.CPositive = None,
     C_negative: option.CNegative = None,
@@ -109,25 +108,30 @@ def multi_instance(
     max_iter: option.MaxIterOfBags = BAGS["max_iter"],
     seed: option.Seed = 0,
     jobs: option.Jobs = None,
+    report: option.Report = None,
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
     """Classify bags of rows, from one label per bag.
 
-    The bag of a row is its 'qid:' in svmlight, the array 'bag' in .npz, or a column.
+    The bag of a row is its 'qid:' in svmlight, its entry of the array 'bag' in .npz, or its cell in a column.
     """
+    from wellsvm import MultiInstanceSVC, MultiInstanceSVCCV
+    from wellsvm.cli._training import Job, on_bags
+
     given = {"C_positive": C_positive, "C_negative": C_negative, "context": context}
     given = {name: value for name, value in given.items() if value is not None}
     if cv and given:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise typer.BadParameter(f"--cv chooses the prices and the context; leave out {named}, or --cv")
+        raise typer.BadParameter(f"--cv chooses the penalties and the context; leave out {named}, or --cv")
     model: Any = MultiInstanceSVCCV(cv=folds) if cv else MultiInstanceSVC(**given)
     model.set_params(
         n_key_instances=key_instances, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value,
         oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
     layout = Layout(label=label, bag=bag, ignore=ignore or (), zero_based=zero_based)
-    Job(data, form, layout, output, as_json, quiet).run("multi-instance", model, on_bags(positive_class))
+    job = Job(data, form, layout, output, as_json, quiet, scale, report)
+    job.run("multi-instance", model, on_bags(positive_class))
 
 
 @fit.command("clustering")
@@ -137,6 +141,7 @@ def clustering(
     form: option.How = Format.AUTO,
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    scale: option.Scale = None,
     clusters: option.Clusters = CLUSTERS["n_clusters"],
     C: option.CCluster = CLUSTERS["C"],
     balance: option.BalanceOfClusters = CLUSTERS["balance"],
@@ -152,6 +157,7 @@ def clustering(
     max_iter: option.MaxIter = CLUSTERS["max_iter"],
     seed: option.Seed = 0,
     jobs: option.Jobs = None,
+    report: option.Report = None,
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
@@ -159,10 +165,14 @@ def clustering(
 
     Labels in svmlight and .npz files are not used. In CSV and Parquet every column is a feature; see --ignore-column.
     """
+    from wellsvm import MaxMarginClustering
+    from wellsvm.cli._training import Job, on_clusters
+
     model = MaxMarginClustering(
         n_clusters=clusters, C=C, balance=balance, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0,
         loss=loss.value, n_init=starts, oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter,
         random_state=seed, n_jobs=jobs,
     )  # fmt: skip
     layout = Layout(ignore=ignore or (), zero_based=zero_based)
-    Job(data, form, layout, output, as_json, quiet).run("clustering", model, on_clusters)
+    job = Job(data, form, layout, output, as_json, quiet, scale, report)
+    job.run("clustering", model, on_clusters)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from wellsvm import load
-from wellsvm._fitted_runs import final_estimator
 from wellsvm.cli import _options as option
-from wellsvm.cli._console import told_in_one_line, warnings_as_lines
-from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_engine, rows_of_summary
-from wellsvm.cli.predict import width_of
-from wellsvm.persistence import read_mark
 
 __all__ = ["info"]
 
 
 def info(model_file: option.ModelFile, as_json: option.Json = False) -> None:
-    """Parameters, classes, convergence and versions of a saved model."""
+    """Print parameters, classes, convergence and versions of a saved model."""
+    from wellsvm import load
+    from wellsvm._fitted_runs import final_estimator
+    from wellsvm.cli._console import told_in_one_line, warnings_as_lines
+    from wellsvm.cli._prediction import width_of
+    from wellsvm.cli._summary import engine_facts, plain, print_json, print_table
+    from wellsvm.persistence import read_mark
+
     with told_in_one_line(), warnings_as_lines():
         model, mark = load(model_file), read_mark(model_file)
     last = final_estimator(model)
@@ -45,6 +46,8 @@ def info(model_file: option.ModelFile, as_json: option.Json = False) -> None:
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    from wellsvm.cli._summary import rows_of_engine, rows_of_summary
+
     training = facts.get("training")
     rows = [("file", facts["file"])]
     if "pipeline" in facts:

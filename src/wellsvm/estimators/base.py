@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from wellsvm._address import page_of
 from wellsvm._input import checked_sparse, require_unique_names
 from wellsvm._memory import require_room
 from wellsvm._typing import FloatArray, Matrix
@@ -290,6 +291,12 @@ class KernelModel(BaseEstimator):
 
     # Attributes of the size of the training set; a pickle leaves them out, a copy does not.
     _of_training_rows: tuple[str, ...] = ("labelings_",)
+    # Where scikit-learn's HTML representation links to.
+    _doc_link_module = "wellsvm"
+    _doc_link_template = "{page}"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"page": page_of(type(self))}
 
     def __copy__(self) -> Self:
         """A copy has all attributes, also those that a pickle leaves out."""

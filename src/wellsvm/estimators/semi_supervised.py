@@ -36,6 +36,7 @@ from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.parameters import price, require_prices, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.refusals import require_labels, require_marked
+from wellsvm.estimators.told import tell_outcome
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -582,4 +583,6 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
             self._store_probabilities(rows, partial, loss, C, seed, options)
         self._fits = fits if self.warm_start else None
         progress.end(fitted=True)
+        if options.verbose:
+            tell_outcome(self, X, partial.labeled)
         return self

@@ -13,6 +13,7 @@ from sklearn.metrics import get_scorer
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.recipe import Fit, Task
+from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import (
     Silent,
@@ -26,6 +27,7 @@ from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.parameters import price, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised import KnownLabels, SemiSupervisedBase
+from wellsvm.estimators.told import tell_outcome
 from wellsvm.losses import Losses
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
@@ -207,7 +209,11 @@ stopping, weight_update, search, intercept_scaling, probability
             y_test = partial.classes[partial.codes[test]]
             path = self._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
             with progress.part(number, "fold"):
-                return [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
+                found = [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
+            if options.verbose:
+                best = int(np.argmax(found))
+                tell(f"fold {number + 1} of {n_searched}: score {found[best]:.3f} with C_unlabeled={grid[best]:g}")
+            return found
 
         scores, largest = [], max(price("C", self.C), *grid)
         cache_size = None if self.cache_size is None else float(self.cache_size)  # checked with the kernels
@@ -237,6 +243,8 @@ stopping, weight_update, search, intercept_scaling, probability
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, prices[-1], seed, options)
         progress.end(fitted=True)
+        if options.verbose:
+            tell_outcome(self, X, partial.labeled)
         return self
 
     def _path(
