@@ -9,6 +9,7 @@ from scipy import sparse
 
 from wellsvm._typing import Matrix
 from wellsvm.partial_labels import missing_cells
+from wellsvm.rows.blocks import Blocks
 
 __all__ = ["as_groups", "as_matrix", "column_names", "kind_of", "numbers", "require"]
 
@@ -31,7 +32,9 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def as_matrix(X: Any, name: str) -> Matrix:
-    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one."""
+    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one; rows in blocks stay as they are."""
+    if isinstance(X, Blocks):
+        return X
     if not sparse.issparse(X):
         try:
             X = np.asarray(X)

@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from wellsvm._in_blocks import blocks_of, check_blocks, require_linear
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
 from wellsvm.engine.cutting_plane import ORACLES
@@ -28,6 +29,7 @@ from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunctio
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows, Rows
+from wellsvm.rows.block_rows import linear_rows
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.mixture import UPDATES
@@ -155,7 +157,12 @@ def check_matrix(
     row_name: Callable[[int], str] = "row {}".format,
     validate: Callable[..., Matrix] = validate_data,
 ) -> Matrix:
-    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors."""
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors.
+
+    Rows in blocks were checked when they were written or brought together.
+    """
+    if (blocks := blocks_of(X)) is not None:
+        return check_blocks(estimator, blocks, reset=reset)
     X = validate(
         estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
         accept_large_sparse=True, ensure_all_finite=False,
@@ -201,6 +208,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 def make_kernel(estimator: Any, X: Matrix) -> Kernel:
     """The estimator's kernel with its parameters checked and ``gamma`` resolved on X."""
+    require_linear(estimator.kernel, X)
     if not callable(estimator.kernel):
         choice("kernel", estimator.kernel, KERNELS, also=" or a callable")
     if isinstance(estimator.gamma, str):
@@ -236,7 +244,7 @@ def make_rows(
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
-        return LinearRows(X, bias, n_jobs)
+        return linear_rows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, cache_size, pairs)
 
 

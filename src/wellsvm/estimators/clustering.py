@@ -6,11 +6,11 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._in_blocks import is_sparse, lazy_on_dask
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.estimators.base import (
@@ -34,6 +34,8 @@ from wellsvm.estimators.joint_clusters import relabel_together
 from wellsvm.function import LinearFunction, stacked
 from wellsvm.options import Options
 from wellsvm.rows import CentredRows, GramRows, LinearRows
+from wellsvm.rows.block_rows import CentredBlockRows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MaxMarginClustering"]
@@ -290,8 +292,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
 
     def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
         """Rows of X; dense ones are centred under the linear kernel."""
-        if flag("center", self.center) and kernel.name == "linear" and not sparse.issparse(X):
-            return CentredRows(X, Options.bias if self.fit_intercept else 0.0)
+        if flag("center", self.center) and kernel.name == "linear" and not is_sparse(X):
+            centred = CentredBlockRows if isinstance(X, Blocks) else CentredRows
+            return centred(X, Options.bias if self.fit_intercept else 0.0)
         return make_rows(X, kernel, self.fit_intercept, float(self.C), self.cache_size)
 
     def _store_divisions(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
@@ -313,6 +316,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         if condition:
             warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=callers_level())
 
+    @lazy_on_dask
     def decision_function(self, X):
         """How far a row is inside a cluster: the value of f, less the threshold.
 
@@ -334,6 +338,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             return values[:, 0]
         return values if self.children_ is None else Tree.margins(self.children_, values)
 
+    @lazy_on_dask
     def predict(self, X):
         """Cluster of every row.
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from wellsvm._in_blocks import computed, is_sparse, lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.shares import Shares
@@ -122,7 +122,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = check_matrix(self, X, reset=True)
-        partial = normalize_partial_labels(y, self.unlabeled)
+        partial = normalize_partial_labels(computed(y), self.unlabeled)
         check_consistent_length(X, partial.codes)
         require_two_classes(partial)
         if partial.labeled.all() or "sklearn.calibration" in sys.modules:
@@ -138,7 +138,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         held_out: BoolArray | None = None,
     ) -> FloatArray:
         """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(sample_weight, partial.codes, dtype=np.float64, ensure_non_negative=True)
         C = np.where(partial.labeled, number("C", self.C, low=0.0, open_low=True), C_unlabeled) * weight
         labeled = partial.labeled if held_out is None else partial.labeled & ~held_out
         if held_out is not None:
@@ -174,7 +174,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
         auto = isinstance(self.loss, str) and self.loss == "auto"
-        return "squared_hinge" if auto and not sparse.issparse(X) else loss_of(self)
+        return "squared_hinge" if auto and not is_sparse(X) else loss_of(self)
 
     def _options(self) -> Options:
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
@@ -273,6 +273,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         n_labeled = np.count_nonzero(labeled)
         self.balance_se_ = np.sqrt(self.balance_ * (1 - self.balance_) / n_labeled) * by_labels
 
+    @lazy_on_dask
     def decision_function(self, X):
         """Values of f: of shape (n_samples,) for two classes, else (n_samples, n_classes).
 
@@ -284,6 +285,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         values = self._functions(X)
         return values[:, 0] if len(self.classes_) == 2 else values
 
+    @lazy_on_dask
     def predict(self, X):
         """Class of every row.
 
