@@ -66,8 +66,8 @@ def require_linear(kernel: Any, X: Matrix) -> None:
     if isinstance(X, Blocks) and not (isinstance(kernel, str) and kernel == "linear"):
         raise ValueError(
             f"kernel={kernel!r} needs all rows in memory, and X is in blocks; pass kernel='linear', or make features "
-            "that stand for the kernel, block by block: fit sklearn.kernel_approximation.Nystroem on a sample X[:1000], "
-            "transform every block, and write the result with wellsvm.write_rows"
+            "that stand for the kernel, block by block: fit sklearn.kernel_approximation.Nystroem on a sample such as "
+            "X[:1000], transform every block, and write the result with wellsvm.write_rows"
         )
 
 
@@ -75,11 +75,11 @@ def lazy_on_dask(method: Method) -> Method:
     """A method that maps rows to values gives, for a dask array or dataframe, a dask array that is not computed yet."""
 
     @wraps(method)
-    def lazy(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_dask(X):
-            return method(self, X, *args, **kwargs)
+    def lazy(self: Any, X: Any) -> Any:
+        if not (is_dask(X) or getattr(X, "is_lazy", False)):
+            return method(self, X)
         from wellsvm.dask import lazily
 
-        return lazily(lambda part: method(self, part, *args, **kwargs), X, self)
+        return lazily(self, method.__name__, X)
 
     return cast(Method, lazy)

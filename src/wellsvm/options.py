@@ -203,6 +203,8 @@ class Options:
     """Size of a block on disk: long enough to be read at the speed of the disk, and no more files than needed."""
     dask_look: float = 1.0
     """Seconds between two looks at the workers while tasks run."""
+    dask_group: int = 16
+    """Results of tasks that are fetched at once: more would have to fit into memory beside each other."""
     dask_attempts: int = 5
     """How often a pass is sent out anew after it failed or stood still; each failure may be a worker that died."""
 

@@ -7,22 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._in_blocks import is_sparse, lazy_on_dask
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
     KernelModel,
     all_or_nothing,
     check_matrix,
+    checkpoint_of,
     choice,
     flag,
     loss_of,
     make_kernel,
     make_rows,
+    new_seed,
     number,
     options_of,
     threads,
@@ -123,6 +125,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     orient : bool, default=True
         Whether a label vector y is exchanged for -y, which names the same clusters, where that agrees better with the
         first one in use; the paper takes it as generated.
+    checkpoint : path or None, default=None
+        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
+        that finds it goes on from there, with the same bits; at the end it is removed.
 
     Attributes
     ----------
@@ -200,6 +205,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         cut="balance",
         center=True,
         orient=True,
+        checkpoint=None,
     ):
         self.n_clusters = n_clusters
         self.C = C
@@ -227,6 +233,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.cut = cut
         self.center = center
         self.orient = orient
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -270,10 +277,12 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         kernel = make_kernel(self, X)
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rows = self._rows(X, kernel)
+        kept = checkpoint_of(self, rows)
+        stages = Unsaved() if kept is None else kept.stages()
+        (seed,) = stages.arrays("seed", lambda: (new_seed(self.random_state),))
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
-        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress)
+        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress, stages)
         tree, labels = divider.until(n_clusters, n_jobs)
         if n_clusters > 2 and kernel.name != "linear":
             svms, labels, predicted = relabel_together(rows, labels, C, loss, options, seed, n_jobs)
@@ -287,6 +296,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             self._store_divisions(X, kernel, tree.divisions)
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
+        if kept is not None:
+            kept.close()
         progress.end(fitted=True)
         return self
 

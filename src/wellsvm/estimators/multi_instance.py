@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from wellsvm._typing import BoolArray, IntArray
 from wellsvm.bags import Bags
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Guess, Opening, Task
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
+from wellsvm.estimators.base import AS_IN_PAPER, checkpoint_of, new_seed, options_of, threads, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
@@ -82,6 +82,9 @@ class MultiInstanceSVC(BagClassifier):
         paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the choices are found: by a level method, or by the paper's closed form.
+    checkpoint : path or None, default=None
+        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
+        that finds it goes on from there, with the same bits; at the end it is removed.
 
     Attributes
     ----------
@@ -157,6 +160,7 @@ class MultiInstanceSVC(BagClassifier):
         min_decrease=None,
         stopping="relative",
         weight_update="level",
+        checkpoint=None,
     ):
         self.C_positive = C_positive
         self.C_negative = C_negative
@@ -180,6 +184,7 @@ class MultiInstanceSVC(BagClassifier):
         self.min_decrease = min_decrease
         self.stopping = stopping
         self.weight_update = weight_update
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -199,21 +204,24 @@ class MultiInstanceSVC(BagClassifier):
     @with_callbacks
     def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
         options, wanted = self._options(), self._positive_codes()
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        kept = checkpoint_of(self, rows, y=codes, bags=bags.offsets)
+        stages = Unsaved() if kept is None else kept.stages()
+        (seed,) = stages.arrays("seed", lambda: (new_seed(self.random_state),))
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)
 
         tasks = []
         for k in wanted:
             labels = KeyInstances(bags.offsets, codes == k, self.n_key_instances)
             title = f"class {self.classes_.tolist()[k]!r} against the rest" if len(wanted) > 1 else ""
-            tasks.append(
-                Task(rows, labels, self._losses(labels.positive_rows), self._open, labels.positive_rows, title)
-            )
+            positive, part = labels.positive_rows, stages.part(str(k))
+            tasks.append(Task(rows, labels, self._losses(positive), self._open, positive, title, part))
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
         fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
         self._store_bags(bags, codes, kernel, rows, [f.coefficients() for f in fits], [f.y() for f in fits])
         labelings = [np.stack([bags.restore(y) for y in fit.relaxation.solution.state.labels]) for fit in fits]
         self._store_report(fits, labelings, options.tol)
+        if kept is not None:
+            kept.close()
         progress.end(fitted=True)
         return self
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length, check_random_state, compute_class_weight
+from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from wellsvm._in_blocks import computed, is_sparse, lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.engine.safety import Verdict
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
 from wellsvm.engine.supervised import LEFT_OUT
@@ -22,11 +25,13 @@ from wellsvm.estimators.base import (
     KernelModel,
     all_or_nothing,
     check_matrix,
+    checkpoint_of,
     choice,
     flag,
     loss_of,
     make_kernel,
     make_rows,
+    new_seed,
     number,
     options_of,
     threads,
@@ -208,6 +213,12 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
                 return None
         return told_shares(rows, partial, loss, C, seed, options)
+
+    @staticmethod
+    def _kept_shares(stages: Unsaved, compute: Callable[[], Shares | None]) -> Shares | None:
+        """The estimated shares, or None, as a stage that can be kept."""
+        shares, errors = stages.arrays("shares", lambda: compute() or (None, None))
+        return None if shares is None else Shares(shares, errors)
 
     @staticmethod
     def _titles(classes: np.ndarray) -> list[str]:
@@ -397,6 +408,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     probability : bool, default=False
         Whether to make `predict_proba`: Platt's logistic function of f, fitted to the values of labeled rows held out.
         Takes about five more rough fits.
+    checkpoint : path or None, default=None
+        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
+        that finds it goes on from there, with the same bits; at the end it is removed.
 
     Attributes
     ----------
@@ -490,6 +504,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         safe=True,
         intercept_scaling=1.0,
         probability=False,
+        checkpoint=None,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -520,6 +535,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         self.safe = safe
         self.intercept_scaling = intercept_scaling
         self.probability = probability
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -554,19 +570,23 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        shares = self._shares(rows, partial, loss, C, seed, options)
+        kept = checkpoint_of(self, rows, y=partial.codes, prices=C)
+        stages = Unsaved() if kept is None else kept.stages()
+        (seed,) = stages.arrays("seed", lambda: (new_seed(self.random_state),))
+        shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
         label_sets = self._label_sets(partial, shares and shares.shares)
         inits = self._inits(partial, label_sets)
         asked = flag("safe", self.safe) and shares is not None and bool(np.any(C[~partial.labeled] > 0))
-        if asked and not told_verdict(rows, partial, shares, loss, C, seed, options).helps:
-            C[~partial.labeled] = 0.0
+        if asked:
+            verdict = stages.arrays("verdict", lambda: told_verdict(rows, partial, shares, loss, C, seed, options))
+            if not Verdict(*verdict).helps:
+                C[~partial.labeled] = 0.0
         losses, free = Losses.of(loss, C), ~partial.labeled
         warm = getattr(self, "_fits", None) if self.warm_start else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
         tasks = [
-            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title)
-            for labels, init, fit, title in zip(label_sets, inits, warm, titles)
+            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title, stages.part(str(k)))
+            for k, (labels, init, fit, title) in enumerate(zip(label_sets, inits, warm, titles))
         ]
         progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]
@@ -577,5 +597,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, C, seed, options)
         self._fits = fits if self.warm_start else None
+        if kept is not None:
+            kept.close()
         progress.end(fitted=True)
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ class BlockRows(LinearRows):
     def _slices(self, values: np.ndarray) -> list[np.ndarray]:
         """What belongs to each block of values per instance."""
         offsets = self.blocks.offsets
-        return [values[begin:end] for begin, end in zip(offsets[:-1], offsets[1:])]
+        return [values[begin:end] for begin, end in pairwise(offsets)]
 
     @cached_property
     def squared_norms(self) -> FloatArray:
@@ -116,15 +117,16 @@ class BlockRows(LinearRows):
 
     def averaged(self, starts: IntArray) -> LinearRows:
         """The means of groups of rows; the rows of a group may lie in several blocks."""
-        groups = self.blocks.pieces(np.arange(len(starts) - 1))
-        cuts = [np.arange(starts[g[0]], starts[g[-1] + 1]) for g in groups]
-        borders = [starts[g[0] : g[-1] + 2] - starts[g[0]] for g in groups]
+        firsts = self.blocks.cuts(starts[:-1])
+        ends = np.cumsum([first.size for first in firsts])
+        cuts = [np.arange(first[0], starts[end]) for first, end in zip(firsts, ends)]
+        borders = [np.append(first, starts[end]) - first[0] for first, end in zip(firsts, ends)]
         made = self.blocks.made(cuts, mean_of_groups, borders)
         return BlockRows(made, self.bias, self.n_jobs, self.options, self.budget)
 
 
 class CentredBlockRows(BlockRows):
-    """Dense rows in blocks less their mean; what is learned from them is told as a function of the rows as they were."""
+    """Dense rows in blocks less their mean; what is learned is told as a function of the rows as they were."""
 
     centred = True
 
@@ -137,7 +139,7 @@ class CentredBlockRows(BlockRows):
         budget: Budget | None = None,
     ) -> None:
         self.original, self.mean = blocks, blocks.total() / max(1, blocks.shape[0])
-        cuts = blocks.pieces(np.arange(blocks.shape[0]))
+        cuts = blocks.cuts(np.arange(blocks.shape[0]))
         centred = blocks.made(cuts, less_mean, [self.mean.astype(blocks.dtype)] * len(cuts))
         super().__init__(centred, bias, n_jobs, options, budget)
 
@@ -173,5 +175,5 @@ def mean_of_groups(X: Matrix, starts: IntArray) -> Matrix:
 
 def some_of(blocks: Blocks, chosen: IntArray) -> Blocks:
     """Some of the rows, in blocks again."""
-    cuts = blocks.pieces(chosen)
+    cuts = blocks.cuts(chosen)
     return blocks.made(cuts, as_they_are, [None] * len(cuts))

@@ -31,9 +31,7 @@ def bytes_of(memory: Any) -> int:
     except (KeyError, TypeError, ValueError):
         n_bytes = 0.0
     if isinstance(memory, bool) or not 0 < n_bytes < np.inf:
-        raise ValueError(
-            f"memory must be a number of bytes or a text such as '2 GB' or '500 MB'; got memory={memory!r}"
-        )
+        raise ValueError(f"memory must be bytes or a text such as '2 GB' or '500 MB'; got memory={memory!r}")
     return int(n_bytes)
 
 
@@ -164,6 +162,10 @@ class Blocks(ABC):
         """The chosen rows in pieces of a few MB."""
         step = max(1, int(Options.piece_bytes / max(1.0, self.bytes_per_row)))
         return [chosen[begin : begin + step] for begin in range(0, chosen.size, step)]
+
+    def cuts(self, chosen: IntArray) -> list[IntArray]:
+        """The same for blocks that are to be `made` of the chosen rows, which rise."""
+        return self.pieces(chosen)
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError(

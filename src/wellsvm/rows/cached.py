@@ -95,7 +95,7 @@ class KeptRows(Protocol):
 
 
 class Budget:
-    """Bytes for rows, such as kernel values, which a set of rows, its parts and its means share: one at a time keeps rows."""
+    """Bytes for rows (kernel values, copies) that a set of rows, its parts and its means share: one at a time keeps."""
 
     def __init__(self, n_bytes: int) -> None:
         self.n_bytes = n_bytes

@@ -143,8 +143,17 @@ class LinearRows:
         other.__dict__.pop("squared_norms", None)
         return other
 
-    def __reduce__(self) -> Any:  # the compiled part stays behind and is made anew
-        return LinearRows, (self.X, self.bias, self.n_jobs, self.options)
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:  # the compiled part stays behind, ...
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:  # ... and is made anew
+        self.__dict__.update(state)
+        self._native = native_rows(self.X)
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""

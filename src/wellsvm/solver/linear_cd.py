@@ -154,7 +154,7 @@ class LinearState(State):
         return Sweep(losses.total(margins, rows), n_epochs)
 
     def _at_most_at_hand(self, working: IntArray, few: bool, rng: np.random.Generator) -> tuple[IntArray, bool]:
-        """The working set, or as many of it, drawn at random, as can be at hand: the pass that follows sees the rest."""
+        """The working set or, drawn at random, as many of it as can be at hand: the pass that follows sees the rest."""
         instances = self._labeled_instances(working)
         if self.rows.fitting(instances) == instances.size:
             return working, few
