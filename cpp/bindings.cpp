@@ -107,8 +107,10 @@ template <class View> struct Rows {
         require(n_given > 0 && static_cast<std::int64_t>(n_given - 1) == view.n_features,
                 "U needs one row per feature and one more");
     }
-    static void require_in_bounds(bool in_bounds) {
-        require(in_bounds, "the sparse matrix was changed after it was checked: a row points outside of it");
+    void require_in_bounds(bool in_bounds) const {
+        require(in_bounds, view.places
+                               ? "a row is not at hand, or points outside the matrix"
+                               : "the sparse matrix was changed after it was checked: a row points outside of it");
     }
 
     void squared_norms(std::int64_t begin, std::int64_t end, Out1<double> out) const {
@@ -164,26 +166,41 @@ template <class View> struct Rows {
     }
 };
 
-template <class Real> static Rows<DenseRows<Real>> dense_rows(In2<Real> X) {
+using Places = std::optional<In1<std::int64_t>>;
+
+// With places the rows are as many as these, of which the matrix holds some.
+static std::int64_t count_rows(const Places &places, std::int64_t n_held, std::vector<nb::object> &owners) {
+    if (!places) return n_held;
+    require_aligned(*places);
+    owners.push_back(nb::cast(*places));
+    return static_cast<std::int64_t>(places->shape(0));
+}
+
+template <class Real> static Rows<DenseRows<Real>> dense_rows(In2<Real> X, Places places) {
     require_aligned(X);
-    const DenseRows<Real> view = {X.data(), static_cast<std::int64_t>(X.shape(0)),
-                                  static_cast<std::int64_t>(X.shape(1))};
-    return {{nb::cast(X)}, view};
+    std::vector<nb::object> owners = {nb::cast(X)};
+    const std::int64_t n_held = X.shape(0), n_rows = count_rows(places, n_held, owners);
+    const DenseRows<Real> view = {X.data(), n_rows, static_cast<std::int64_t>(X.shape(1)), n_held,
+                                  places ? places->data() : nullptr};
+    return {owners, view};
 }
 
 template <class Real, class Index>
 static Rows<CsrRows<Real, Index>> csr_rows(In1<Real> data, In1<Index> indices, In1<Index> indptr,
-                                           std::int64_t n_features) {
-    const std::int64_t n_entries = indices.shape(0), n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-    require(n_rows >= 0, "indptr must have one entry more than there are rows");
+                                           std::int64_t n_features, Places places) {
+    const std::int64_t n_entries = indices.shape(0), n_held = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+    require(n_held >= 0, "indptr must have one entry more than there are rows");
     require(data.shape(0) == indices.shape(0), "data and indices must be of equal length");
     require_aligned(data, indices, indptr);
-    const CsrRows<Real, Index> view = {data.data(), indices.data(), indptr.data(), n_rows, n_features, n_entries};
+    std::vector<nb::object> owners = {nb::cast(data), nb::cast(indices), nb::cast(indptr)};
+    const std::int64_t n_rows = count_rows(places, n_held, owners);
+    const CsrRows<Real, Index> view = {data.data(), indices.data(), indptr.data(), n_rows,
+                                       n_features,  n_entries,      n_held,        places ? places->data() : nullptr};
     {
         nb::gil_scoped_release release;
         require_csr(view);
     }
-    return {{nb::cast(data), nb::cast(indices), nb::cast(indptr)}, view};
+    return {owners, view};
 }
 
 template <class Real> struct Gram {
@@ -267,12 +284,12 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
 template <class Real, class Index> static void bind_csr(nb::module_ &m, const char *name) {
     bind_rows<CsrRows<Real, Index>>(m, name);
     m.def("csr_rows", &csr_rows<Real, Index>, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
-          nb::arg("indptr").noconvert(), nb::arg("n_features"));
+          nb::arg("indptr").noconvert(), nb::arg("n_features"), nb::arg("places").noconvert() = nb::none());
 }
 
 template <class Real> static void bind_dense(nb::module_ &m, const char *name) {
     bind_rows<DenseRows<Real>>(m, name);
-    m.def("dense_rows", &dense_rows<Real>, nb::arg("X").noconvert());
+    m.def("dense_rows", &dense_rows<Real>, nb::arg("X").noconvert(), nb::arg("places").noconvert() = nb::none());
 }
 
 NB_MODULE(_native, m) {

@@ -80,9 +80,9 @@ inline void require_at_hand(const GramRows<Real> &K, const std::int64_t *rows, s
 // `data` and `indices` hold beyond the last row is spare room and may be anything.
 template <class Real, class Index> inline void require_csr(const CsrRows<Real, Index> &X) {
     require(X.n_features >= 0, "n_features must not be negative");
-    const std::int64_t n_used = X.indptr[X.n_rows];
+    const std::int64_t n_used = X.indptr[X.n_held];
     bool sound = X.indptr[0] == 0 && n_used <= X.n_entries;
-    for (std::int64_t i = 0; i < X.n_rows; ++i) sound &= X.indptr[i] <= X.indptr[i + 1];
+    for (std::int64_t i = 0; i < X.n_held; ++i) sound &= X.indptr[i] <= X.indptr[i + 1];
     require(sound, "indptr must rise from 0 to at most the number of stored entries");
     for (std::int64_t p = 0; p < n_used; ++p) sound &= below(X.indices[p], X.n_features);
     require(sound, "a column index lies outside the matrix");

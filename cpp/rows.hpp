@@ -2,7 +2,8 @@
 //
 // The arrays of a sparse matrix are the caller's, and another thread may write into them at any time. So the kernels
 // trust no index: each is read once and compared with its limit before it is used. A function that returns a bool
-// returns false, with its work half done, where a row points outside the matrix; docs/performance.md has the cost.
+// returns false, with its work half done, where a row points outside the matrix or is not at hand; docs/performance.md
+// has the cost.
 #pragma once
 
 #include <type_traits>
@@ -18,9 +19,17 @@ template <class Index> inline std::uint64_t read_once(const Index *at) {
     return static_cast<std::make_unsigned_t<Index>>(*static_cast<const volatile Index *>(at));
 }
 
+// Where row i lies; false where it is not at hand.
+template <class Rows> inline bool find_row(const Rows &X, std::int64_t &i) {
+    if (!X.places) return true;
+    i = static_cast<std::int64_t>(read_once(X.places + i));
+    return static_cast<std::uint64_t>(i) < static_cast<std::uint64_t>(X.n_held);
+}
+
 // Find the entries first .. end - 1 of row i.
 template <class Real, class Index>
 inline bool find_entries(const CsrRows<Real, Index> &X, std::int64_t i, std::int64_t &first, std::int64_t &end) {
+    if (!find_row(X, i)) return false;
     const std::uint64_t from = read_once(X.indptr + i), to = read_once(X.indptr + i + 1);
     first = static_cast<std::int64_t>(from);
     end = static_cast<std::int64_t>(to);
@@ -29,6 +38,7 @@ inline bool find_entries(const CsrRows<Real, Index> &X, std::int64_t i, std::int
 
 // Call f(feature, value) for each stored entry of row i.
 template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X, std::int64_t i, F &&f) {
+    if (!find_row(X, i)) return false;
     const Real *x = X.data + i * X.n_features;
     for (std::int64_t k = 0; k < X.n_features; ++k) f(k, static_cast<double>(x[k]));
     return true;
@@ -111,6 +121,7 @@ template <int W, class Real>
 inline bool row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
                        double *z) {
     const std::int64_t d = X.n_features;
+    if (!find_row(X, i)) return false;
     const Real *x = X.data + i * d;
     if constexpr (W == 1) {
         double sums[8] = {};
@@ -143,10 +154,12 @@ inline bool row_update(const Rows &X, std::int64_t i, const double *step, std::i
 }
 
 template <class Real> inline void prefetch_row(const DenseRows<Real> &X, std::int64_t i) {
+    if (!find_row(X, i)) return;
     WELLSVM_PREFETCH(X.data + i * X.n_features);
 }
 
 template <class Real, class Index> inline void prefetch_row(const CsrRows<Real, Index> &X, std::int64_t i) {
+    if (!find_row(X, i)) return;
     const std::uint64_t first = read_once(X.indptr + i);
     if (first >= static_cast<std::uint64_t>(X.n_entries)) return;
     WELLSVM_PREFETCH(X.data + first);

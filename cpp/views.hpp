@@ -8,17 +8,19 @@
 
 namespace wellsvm {
 
-// Rows of a dense C-contiguous matrix.
+// Rows of a dense C-contiguous matrix: all of them, or those at hand, row i at places[i] of n_held.
 template <class Real> struct DenseRows {
     const Real *data;
-    std::int64_t n_rows, n_features;
+    std::int64_t n_rows, n_features, n_held;
+    const std::int64_t *places; // null where row i is at i
 };
 
-// Rows of a compressed sparse row matrix, of whose arrays `data` and `indices` hold n_entries.
+// Rows of a compressed sparse row matrix, of whose arrays `data` and `indices` hold n_entries; places as above.
 template <class Real, class Index> struct CsrRows {
     const Real *data;
     const Index *indices, *indptr;
-    std::int64_t n_rows, n_features, n_entries;
+    std::int64_t n_rows, n_features, n_entries, n_held;
+    const std::int64_t *places;
 };
 
 // Rows of a symmetric kernel matrix: all of them, or those at hand, row j at places[j] (negative: not at hand).

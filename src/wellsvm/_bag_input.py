@@ -10,6 +10,7 @@ from scipy import sparse
 from wellsvm._input import checked_sparse, require_unique_names
 from wellsvm._typing import Matrix
 from wellsvm.partial_labels import missing_cells
+from wellsvm.rows.blocks import Blocks
 
 __all__ = ["as_groups", "as_matrix", "column_names", "kind_of", "numbers", "require"]
 
@@ -37,7 +38,9 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def as_matrix(X: Any, name: str) -> Matrix:
-    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one."""
+    """A 2-D dense array or CSR matrix of numbers, without a copy where it is one; rows in blocks stay as they are."""
+    if isinstance(X, Blocks):
+        return X
     if sparse.issparse(X):
         return checked_sparse(X, name)
     try:

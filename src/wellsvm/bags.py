@@ -16,8 +16,10 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._bag_input import as_groups, as_matrix, column_names, kind_of, numbers, require
+from wellsvm._in_blocks import blocks_of, computed, is_sparse
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.partial_labels import missing_cells
+from wellsvm.rows.blocks import Blocks
 
 __all__ = ["Bags", "PerInstance", "as_bags", "per_instance"]
 
@@ -74,15 +76,17 @@ class Bags:
     boxes: list[IntArray] | None = None
 
     def __init__(self, X: Any, groups: Any) -> None:
+        X = X if (blocks := blocks_of(X)) is None else blocks
         self.feature_names = column_names(X)
         X = as_matrix(X, "X")
-        groups = as_groups(groups, X.shape[0])
+        groups = as_groups(computed(groups), X.shape[0])
         try:
             names, bag_of = np.unique(groups, return_inverse=True)
         except TypeError as error:
             raise ValueError(f"groups mixes values that cannot be sorted: {error}; use numbers or strings") from None
         order = None
         if np.any(np.diff(bag_of) < 0):
+            require(not isinstance(X, Blocks), "rows in blocks must come sorted by groups; write them in that order")
             order = np.argsort(bag_of, kind="stable")
             X = X[order]
         self._set(X, np.concatenate([[0], np.cumsum(np.bincount(bag_of))]), names, order)
@@ -236,7 +240,7 @@ class Bags:
         )
 
     def __repr__(self) -> str:
-        kind = "sparse" if sparse.issparse(self.X) else "dense"
+        kind = "sparse" if is_sparse(self.X) else "dense"
         return f"Bags({len(self)} bags, {self.n_instances} instances, {self.n_features} features, {kind})"
 
     # -------------------------------------------------------------- values per instance

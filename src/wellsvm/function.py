@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm.rows.block_rows import linear_rows
 from wellsvm.rows.kernels import Kernel
-from wellsvm.rows.linear import LinearRows
 
 __all__ = ["ATTRIBUTES", "Function", "KernelFunction", "LinearFunction", "read", "stacked"]
 
@@ -34,7 +34,7 @@ class LinearFunction:
     def values(self, X: Matrix) -> FloatArray:
         """f of every row, of shape (n_samples, n_functions), without turning X into float64."""
         W = np.vstack([self.coef_.T, np.zeros(self.coef_.shape[0])])
-        return LinearRows(X).scores(np.ascontiguousarray(W)) + self.intercept_
+        return linear_rows(X).scores(np.ascontiguousarray(W)) + self.intercept_
 
 
 @dataclass(frozen=True)

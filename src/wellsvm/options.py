@@ -218,6 +218,25 @@ class Options:
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
+    # ------------------------------------------------------------------ rows in blocks
+
+    piece_bytes: int = 4_000_000
+    """Rows that are copied out of blocks, made or sent at once, in bytes: small beside any budget, and long enough that
+    a call for them costs little."""
+    working_share: float = 0.6
+    """Share of the memory allowed that working rows may take, ..."""
+    part_share: float = 0.2
+    """... and that of the rows of some instances alone (labeled rows, samples), beyond which they stay in blocks; what
+    is left is for pieces on the way. An argument, not measured."""
+    block_bytes: int = 128_000_000
+    """Size of a block on disk: long enough to be read at the speed of the disk, and no more files than needed."""
+    dask_look: float = 1.0
+    """Seconds between two looks at the workers while tasks run."""
+    dask_group: int = 16
+    """Results of tasks that are fetched at once: more would have to fit into memory beside each other."""
+    dask_attempts: int = 5
+    """How often a pass is sent out anew after it failed or stood still; each failure may be a worker that died."""
+
     # ------------------------------------------------------------------ kernel matrices
 
     epochs_per_mu: int = 10

@@ -29,6 +29,7 @@ from typing import TypeAlias
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.engine.checkpoint import Cut, Unsaved
 from wellsvm.engine.report import Record, Relaxation, Status, show
 from wellsvm.solver.master import Candidate, Solution, State, solve_master
 
@@ -44,6 +45,7 @@ def cutting_plane(
     *,
     title: str = "",
     callback: Callback | None = None,
+    stages: Unsaved = Unsaved(),
 ) -> Relaxation:
     """Run Algorithm 1 from the label vectors ``first``; a callback that returns True ends the run."""
     options, began = state.options, perf_counter()
@@ -51,8 +53,12 @@ def cutting_plane(
     n_epochs, objective, status = 0, np.inf, None
     rows, mu = np.flatnonzero(state.losses.cap > 0), np.empty(0)
     roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)
-    new = [state.candidate(y) for y in first]
+    if (kept := stages.recall(state, rng)) is not None:
+        mu, new, objective, n_epochs, history = kept
+    else:
+        new = state.candidates(first)
     while True:
+        stages.keep(state, rng, Cut(mu, new, objective, n_epochs, history))
         mu = _admit(state, mu, new)  # step 3
         for tol, rounds in (roughly, well):
             solution = solve_master(state, mu, rows, rng, tol, rounds)  # step 4

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
 from wellsvm.labels.base import LabelSet
@@ -59,7 +61,8 @@ class Opening(NamedTuple):
 class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
-    ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search.
+    ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
+    ``stages`` may be kept in a file (checkpoint.py).
     """
 
     rows: Rows
@@ -68,6 +71,7 @@ class Task:
     open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
     rising: BoolArray | None = None
     title: str = ""
+    stages: Unsaved = Unsaved()
 
 
 @dataclass(frozen=True)
@@ -115,18 +119,38 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
     if task.open is None:
         raise ValueError("the task has no opening: it can be searched, not fitted")
-    opening = task.open(task, options, rng)
-    reached = [search(task, guess, options, rng) for guess in opening.guesses]
+    opening = _opened(task, options, rng)
+    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
     labels, alpha = opening.labels, opening.alpha
     if opening.lead:
         best = _best(reached)
         labels, alpha = [*labels, best.y], best.alpha
     state = begin(task.rows, task.labels, task.losses, alpha, options)
-    relaxation = cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback)
+    relaxation = cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
     if not options.refine:
         return Fit(task, relaxation, None)
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
-    return Fit(task, relaxation, _best([*reached, search(task, guess, options, rng)]))
+    return Fit(task, relaxation, _best([*reached, _searched("search", task, guess, options, rng)]))
+
+
+def _opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
+    """The task's opening, as a stage that can be kept: flat, the label vectors first."""
+    assert task.open is not None
+    open_ = task.open
+
+    def compute() -> tuple[Any, ...]:
+        labels, guesses, alpha, lead = open_(task, options, rng)
+        return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
+
+    lead, n_labels, n_guesses, alpha, *rest = task.stages.arrays("opening", compute, rng)
+    guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
+    return Opening(rest[:n_labels], guesses, alpha, lead)
+
+
+def _searched(name: str, task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
+    """A search, as a stage that can be kept."""
+    problem = (task.rows, task.labels, task.losses, options)
+    return task.stages.solution(name, partial(search, task, guess, options, rng), rng, problem)
 
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:

@@ -66,4 +66,4 @@ def _at_ones(rows: Rows, label_set: LabelSet, options: Options) -> State:
 
 
 def _drawn(state: State, n_draws: int, rng: np.random.Generator) -> list[Candidate]:
-    return [state.candidate(state.label_set.initial(rng)) for _ in range(n_draws)]
+    return state.candidates([state.label_set.initial(rng) for _ in range(n_draws)])

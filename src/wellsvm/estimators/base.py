@@ -6,6 +6,7 @@ Every error about a parameter names it, its value and what is allowed.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
@@ -20,10 +21,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from wellsvm._address import page_of
+from wellsvm._in_blocks import blocks_of, check_blocks, require_linear
 from wellsvm._input import checked_sparse, require_unique_names
 from wellsvm._memory import require_room
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
+from wellsvm.engine.checkpoint import Checkpoint
 from wellsvm.engine.cutting_plane import ORACLES
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import ACT, Record, warn
@@ -31,6 +34,7 @@ from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunctio
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows, Rows
+from wellsvm.rows.block_rows import linear_rows
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.mixture import UPDATES
@@ -42,6 +46,7 @@ __all__ = [
     "Silent",
     "all_or_nothing",
     "check_matrix",
+    "checkpoint_of",
     "choice",
     "flag",
     "loss_of",
@@ -166,8 +171,10 @@ def check_matrix(
     """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors.
 
     ``own`` asks for a copy of the indices of sparse rows, see `wellsvm._input`; under a kernel that is not linear they
-    always are copied.
+    always are copied. Rows in blocks were checked when they were written or brought together.
     """
+    if (blocks := blocks_of(X)) is not None:
+        return check_blocks(estimator, blocks, reset=reset)
     if sparse.issparse(X):
         linear = isinstance(kernel := getattr(estimator, "kernel", "linear"), str) and kernel == "linear"
         X = checked_sparse(X, name, own=own or not linear)
@@ -223,6 +230,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 def make_kernel(estimator: Any, X: Matrix) -> Kernel:
     """The estimator's kernel with its parameters checked and ``gamma`` resolved on X."""
+    require_linear(estimator.kernel, X)
     if not callable(estimator.kernel):
         choice("kernel", estimator.kernel, KERNELS, also=" or a callable")
     if isinstance(estimator.gamma, str):
@@ -263,11 +271,25 @@ def make_rows(
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
-        return LinearRows(X, bias, n_jobs)
+        return linear_rows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, None if cache_size is None else float(cache_size), pairs)
 
 
 # ------------------------------------------------------------------ estimators
+
+
+def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint | None:
+    """The file that the estimator's fit is kept in, if it asks for one."""
+    if estimator.checkpoint is None:
+        return None
+    if not isinstance(estimator.checkpoint, (str, os.PathLike)):
+        raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
+    if not isinstance(rows, LinearRows):
+        raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
+    asked = estimator.get_params(deep=False)
+    parameters = {name: value for name, value in asked.items() if name not in ("checkpoint", "n_jobs", "verbose")}
+    told = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
+    return Checkpoint(estimator.checkpoint, told)
 
 
 class Silent:

@@ -6,17 +6,19 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._in_blocks import is_sparse, lazy_on_dask
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
     KernelModel,
     all_or_nothing,
     check_matrix,
+    checkpoint_of,
     choice,
     flag,
     loss_of,
@@ -34,6 +36,8 @@ from wellsvm.estimators.parameters import price, seed_of
 from wellsvm.function import LinearFunction, stacked
 from wellsvm.options import Options
 from wellsvm.rows import CentredRows, GramRows, LinearRows
+from wellsvm.rows.block_rows import CentredBlockRows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MaxMarginClustering"]
@@ -121,6 +125,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     orient : bool, default=True
         Whether a label vector y is exchanged for -y, which names the same clusters, where that agrees better with the
         first one in use; the paper takes it as generated.
+    checkpoint : path or None, default=None
+        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
+        that finds it goes on from there, with the same bits; at the end it is removed.
 
     Attributes
     ----------
@@ -198,6 +205,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         cut="balance",
         center=True,
         orient=True,
+        checkpoint=None,
     ):
         self.n_clusters = n_clusters
         self.C = C
@@ -225,6 +233,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.cut = cut
         self.center = center
         self.orient = orient
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -268,10 +277,12 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         kernel = make_kernel(self, X)
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
-        seed = seed_of(self.random_state)
         rows = self._rows(X, kernel)
+        kept = checkpoint_of(self, rows)
+        stages = Unsaved() if kept is None else kept.stages()
+        (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
-        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress)
+        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress, stages)
         tree, labels = divider.until(n_clusters, n_jobs)
         if n_clusters > 2 and kernel.name != "linear":
             svms, labels, predicted = relabel_together(rows, labels, C, loss, options, seed, n_jobs)
@@ -285,13 +296,16 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             self._store_divisions(X, kernel, tree.divisions)
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
+        if kept is not None:
+            kept.close()
         progress.end(fitted=True)
         return self
 
     def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
         """Rows of X; dense ones are centred under the linear kernel."""
-        if flag("center", self.center) and kernel.name == "linear" and not sparse.issparse(X):
-            return CentredRows(X, Options.bias if self.fit_intercept else 0.0)
+        if flag("center", self.center) and kernel.name == "linear" and not is_sparse(X):
+            centred = CentredBlockRows if isinstance(X, Blocks) else CentredRows
+            return centred(X, Options.bias if self.fit_intercept else 0.0)
         return make_rows(X, kernel, self.fit_intercept, float(self.C), self.cache_size)
 
     def _store_divisions(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
@@ -313,6 +327,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         if condition:
             warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=callers_level())
 
+    @lazy_on_dask
     def decision_function(self, X):
         """How far a row is inside a cluster: the value of f, less the threshold.
 
@@ -334,6 +349,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             return values[:, 0]
         return values if self.children_ is None else Tree.margins(self.children_, values)
 
+    @lazy_on_dask
     def predict(self, X):
         """Cluster of every row.
 

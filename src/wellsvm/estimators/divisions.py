@@ -13,6 +13,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine import recipe
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Fit, Opening, Task
 from wellsvm.engine.starts import aligned_clusters, best_aligned
 from wellsvm.estimators.base import Silent
@@ -113,6 +114,7 @@ class Divider:
     cut: str
     orient: bool
     progress: Silent
+    stages: Unsaved
 
     def until(self, n_clusters: int, n_jobs: int | None) -> tuple[Tree, IntArray]:
         """Divide until there are ``n_clusters``: the divisions made, and the cluster of every row, largest first."""
@@ -141,10 +143,11 @@ class Divider:
             return None
         rows = self.rows if n == self.rows.n_instances else self.rows.part(members)
         labels, losses = ClusterLabels.of_share(n, self.balance, self.orient), Losses.of(self.loss, np.full(n, self.C))
-        task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two")
+        part = self.stages.part(str(number))
+        task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two", part)
         rng = np.random.default_rng([self.seed, number])
-        with self.progress.part(number, task.title, max_iter=self.options.max_iter) as part:
-            fit = recipe.fit(task, self.options, rng, part.label_vector)
+        with self.progress.part(number, task.title, max_iter=self.options.max_iter) as shown:
+            fit = recipe.fit(task, self.options, rng, shown.label_vector)
         y, threshold, ties_split = self._cut(fit.scores(), labels)
         gain = losses.total(np.zeros(n), np.arange(n)) - fit.solution.upper
         return Division(members, fit, y, threshold, ties_split, gain)

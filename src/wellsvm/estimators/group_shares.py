@@ -202,7 +202,9 @@ def _classes(classes: Any, columns: Any, partial: PartialLabels | None, width: i
         named = np.asarray(classes)
     elif columns is not None:
         named = np.asarray(columns)
-    elif (partial is not None and len(partial.classes) == width) or (partial is not None and len(partial.classes) == 1 and width == 2 and partial.labeled.all()):
+    elif (partial is not None and len(partial.classes) == width) or (
+        partial is not None and len(partial.classes) == 1 and width == 2 and partial.labeled.all()
+    ):
         named = partial.classes
     else:
         named = np.arange(width)

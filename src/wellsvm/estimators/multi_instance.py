@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
-from wellsvm.estimators.base import AS_IN_PAPER, loss_of, number
+from wellsvm.engine.checkpoint import Unsaved
+from wellsvm.estimators.base import AS_IN_PAPER, checkpoint_of, loss_of, number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier
 from wellsvm.estimators.key_tasks import Prices
@@ -93,6 +95,9 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     probability : bool, default=False
         Whether to make `predict_proba` available: calibrated on values of bags that were held out, which takes five
         more fits.
+    checkpoint : path or None, default=None
+        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
+        that finds it goes on from there, with the same bits; at the end it is removed.
 
     Attributes
     ----------
@@ -177,6 +182,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         search="local",
         n_starts=0,
         probability=False,
+        checkpoint=None,
     ):
         self.C_positive = C_positive
         self.C_negative = C_negative
@@ -204,6 +210,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         self.search = search
         self.n_starts = n_starts
         self.probability = probability
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -220,12 +227,19 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         options, context = self._options(), float(self.context)
         prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
         rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
-        seed, wanted = seed_of(self.random_state), self._positive_codes()
+        kept = checkpoint_of(self, rows, y=codes, bags=bags.offsets)
+        stages = Unsaved() if kept is None else kept.stages()
+        (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
+        wanted = self._positive_codes()
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
-        fits = self._fit_tasks(self._tasks(rows, bags, codes, prices), options, rngs, self.n_jobs, progress)
+        tasks = self._tasks(rows, bags, codes, prices)
+        tasks = [replace(task, stages=stages.part(str(k))) for k, task in zip(wanted, tasks)]
+        fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
         self._store_fits(bags, codes, kernel, rows, context, fits)
         if self.probability:
             self._store_probabilities(self._held_out_values(rows, bags, codes, prices, seed, options), codes, options)
+        if kept is not None:
+            kept.close()
         progress.end(fitted=True)
         return self

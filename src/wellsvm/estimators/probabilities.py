@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._in_blocks import lazy_on_dask
 from wellsvm._typing import FloatArray
 from wellsvm._warnings import callers_level
 from wellsvm.engine.calibration import fit_logistic, score_per_class, smoothed_targets
@@ -38,6 +39,7 @@ class ProbabilityMixin:
     balance_: FloatArray
 
     @available_if(asked_for_probability)
+    @lazy_on_dask
     def predict_proba(self, X):
         """Probability of every class, for ``probability=True``.
 

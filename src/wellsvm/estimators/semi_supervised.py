@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from wellsvm._in_blocks import computed, is_sparse, lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.engine.safety import Verdict
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
 from wellsvm.engine.supervised import LEFT_OUT
@@ -22,6 +25,7 @@ from wellsvm.estimators.base import (
     KernelModel,
     all_or_nothing,
     check_matrix,
+    checkpoint_of,
     choice,
     flag,
     loss_of,
@@ -124,7 +128,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = check_matrix(self, X, reset=True)
-        partial = normalize_partial_labels(y, self.unlabeled)
+        partial = normalize_partial_labels(computed(y), self.unlabeled)
         check_consistent_length(X, partial.codes)
         require_two_classes(partial)
         if partial.labeled.all() or "sklearn.calibration" in sys.modules:
@@ -140,7 +144,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         held_out: BoolArray | None = None,
     ) -> FloatArray:
         """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(sample_weight, partial.codes, dtype=np.float64, ensure_non_negative=True)
         C = np.where(partial.labeled, price("C", self.C), C_unlabeled)
         with np.errstate(over="ignore"):
             C *= weight
@@ -181,7 +185,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
         auto = isinstance(self.loss, str) and self.loss == "auto"
-        return "squared_hinge" if auto and not sparse.issparse(X) else loss_of(self)
+        return "squared_hinge" if auto and not is_sparse(X) else loss_of(self)
 
     def _options(self) -> Options:
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
@@ -215,6 +219,12 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
                 return None
         return told_shares(rows, partial, loss, C, seed, options)
+
+    @staticmethod
+    def _kept_shares(stages: Unsaved, compute: Callable[[], Shares | None]) -> Shares | None:
+        """The estimated shares, or None, as a stage that can be kept."""
+        shares, errors = stages.arrays("shares", lambda: compute() or (None, None))
+        return None if shares is None else Shares(shares, errors)
 
     @staticmethod
     def _titles(classes: np.ndarray) -> list[str]:
@@ -280,6 +290,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         n_labeled = np.count_nonzero(labeled)
         self.balance_se_ = np.sqrt(self.balance_ * (1 - self.balance_) / n_labeled) * by_labels
 
+    @lazy_on_dask
     def decision_function(self, X):
         """Values of f: of shape (n_samples,) for two classes, else (n_samples, n_classes).
 
@@ -291,6 +302,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         values = self._functions(X)
         return values[:, 0] if len(self.classes_) == 2 else values
 
+    @lazy_on_dask
     def predict(self, X):
         """Class of every row.
 
@@ -402,6 +414,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     probability : bool, default=False
         Whether to make `predict_proba`: Platt's logistic function of f, fitted to the values of labeled rows held out.
         Takes about five more rough fits.
+    checkpoint : path or None, default=None
+        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
+        that finds it goes on from there, with the same bits; at the end it is removed.
 
     Attributes
     ----------
@@ -495,6 +510,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         safe=True,
         intercept_scaling=1.0,
         probability=False,
+        checkpoint=None,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -525,6 +541,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         self.safe = safe
         self.intercept_scaling = intercept_scaling
         self.probability = probability
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -559,19 +576,23 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
-        seed = seed_of(self.random_state)
-        shares = self._shares(rows, partial, loss, C, seed, options)
+        kept = checkpoint_of(self, rows, y=partial.codes, prices=C)
+        stages = Unsaved() if kept is None else kept.stages()
+        (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
+        shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
         label_sets = self._label_sets(partial, shares and shares.shares)
         inits = self._inits(partial, label_sets)
         asked = flag("safe", self.safe) and shares is not None and bool(np.any(C[~partial.labeled] > 0))
-        if asked and not told_verdict(rows, partial, shares, loss, C, seed, options).helps:
-            C[~partial.labeled] = 0.0
+        if asked:
+            verdict = stages.arrays("verdict", lambda: told_verdict(rows, partial, shares, loss, C, seed, options))
+            if not Verdict(*verdict).helps:
+                C[~partial.labeled] = 0.0
         losses, free = Losses.of(loss, C), ~partial.labeled
         warm = getattr(self, "_fits", None) if self.warm_start else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
         tasks = [
-            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title)
-            for labels, init, fit, title in zip(label_sets, inits, warm, titles)
+            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title, stages.part(str(k)))
+            for k, (labels, init, fit, title) in enumerate(zip(label_sets, inits, warm, titles))
         ]
         progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]
@@ -582,6 +603,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, C, seed, options)
         self._fits = fits if self.warm_start else None
+        if kept is not None:
+            kept.close()
         progress.end(fitted=True)
         if options.verbose:
             tell_outcome(self, X, partial.labeled)

@@ -82,10 +82,20 @@ def _sweep(
 
 
 class Rows:
-    """Rows of a dense or CSR matrix of shape (n_rows, n_features)."""
+    """Rows of a dense or CSR matrix: all of them, or those at hand, row i at ``places[i]`` of ``n_held``."""
 
     n_rows: int
     n_features: int
+    n_held: int
+    places: np.ndarray | None
+
+    def _place(self, begin: int, end: int) -> Any:
+        """Where some rows lie in the matrix."""
+        if self.places is None:
+            return slice(begin, end)
+        at = self.places[begin:end]
+        require(all_below(at, self.n_held), "a row is not at hand, or points outside the matrix")
+        return at
 
     def _entries(self, j: int) -> tuple[Any, np.ndarray]:
         """Columns and values of row j."""
@@ -171,22 +181,31 @@ class Rows:
 class DenseRows(Rows):
     """Rows of a C-contiguous matrix."""
 
-    def __init__(self, X: np.ndarray) -> None:
-        self.X, (self.n_rows, self.n_features) = X, X.shape
+    def __init__(self, X: np.ndarray, places: np.ndarray | None = None) -> None:
+        self.X, self.places, (self.n_held, self.n_features) = X, places, X.shape
+        self.n_rows = self.n_held if places is None else len(places)
 
     def _entries(self, j: int) -> tuple[Any, np.ndarray]:
-        return slice(0, self.n_features), self.X[j].astype(np.float64)
+        return slice(0, self.n_features), self._block(j, j + 1)[0]
 
     def _block(self, begin: int, end: int) -> Any:
-        return self.X[begin:end].astype(np.float64)
+        return self.X[self._place(begin, end)].astype(np.float64)
 
 
 class CsrRows(Rows):
     """Rows of a CSR matrix."""
 
-    def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> None:
+    def __init__(
+        self,
+        data: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        n_features: int,
+        places: np.ndarray | None = None,
+    ) -> None:
         self.data, self.indices, self.indptr = data, indices, indptr
-        self.n_rows, self.n_features = len(indptr) - 1, n_features
+        self.n_held, self.n_features, self.places = len(indptr) - 1, n_features, places
+        self.n_rows = self.n_held if places is None else len(places)
 
     def _copy(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row pointers, columns and values of some rows; the caller may have changed them since they were checked."""
@@ -201,9 +220,16 @@ class CsrRows(Rows):
         return indptr - indptr[0], columns, values
 
     def _entries(self, j: int) -> tuple[Any, np.ndarray]:
-        return self._copy(j, j + 1)[1:]
+        at = j if self.places is None else int(self._place(j, j + 1)[0])
+        return self._copy(at, at + 1)[1:]
 
     def _block(self, begin: int, end: int) -> Any:
+        if self.places is not None:
+            at = self._place(begin, end)
+            return sparse.vstack([self._matrix(i, i + 1) for i in at]) if len(at) else self._matrix(0, 0)
+        return self._matrix(begin, end)
+
+    def _matrix(self, begin: int, end: int) -> Any:
         indptr, columns, values = self._copy(begin, end)
         return sparse.csr_matrix((values, columns, indptr), shape=(end - begin, self.n_features))
 
@@ -276,16 +302,22 @@ class Gram:
         return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move, threshold, at_hand)
 
 
-def dense_rows(X: np.ndarray) -> Rows:
-    """Rows of a C-contiguous matrix."""
+def dense_rows(X: np.ndarray, places: np.ndarray | None = None) -> Rows:
+    """Rows of a C-contiguous matrix, which holds all of them or those at hand."""
     require_array("X", X, 2, *REALS)
-    return DenseRows(X)
+    if places is not None:
+        require_array("places", places, 1, np.int64)
+    return DenseRows(X, places)
 
 
-def csr_rows(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> Rows:
-    """Rows of a CSR matrix given by its three arrays."""
+def csr_rows(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int, places: np.ndarray | None = None
+) -> Rows:
+    """Rows of a CSR matrix given by its three arrays, which holds all of them or those at hand."""
     require_csr(data, indices, indptr, n_features)
-    return CsrRows(data, indices, indptr, n_features)
+    if places is not None:
+        require_array("places", places, 1, np.int64)
+    return CsrRows(data, indices, indptr, n_features, places)
 
 
 def gram(K: np.ndarray, places: np.ndarray | None = None) -> Gram:

@@ -1,4 +1,4 @@
-"""Where the data live: rows in memory, a kernel matrix, or rows of one computed when needed."""
+"""Where the data live: rows in memory or in blocks elsewhere, a kernel matrix, or rows of one computed when needed."""
 
 from wellsvm.rows.base import Rows
 from wellsvm.rows.gram import GramRows

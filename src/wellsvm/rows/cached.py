@@ -87,15 +87,22 @@ class MeanRows:
         return MeanRows(self.source.part(instances), starts)
 
 
+class KeptRows(Protocol):
+    """Whoever keeps rows within a `Budget`."""
+
+    def release(self) -> None:
+        """Forget all rows."""
+
+
 class Budget:
-    """Bytes for kernel values, which a set of rows, its parts and its means share: one at a time keeps rows."""
+    """Bytes for rows (kernel values, copies) that a set of rows, its parts and its means share: one at a time keeps."""
 
     def __init__(self, n_bytes: int) -> None:
         self.n_bytes = n_bytes
         self.lock = Lock()  # folds and classes run in threads; each holds it while it needs its rows
-        self._holder: Callable[[], CachedRows | None] = lambda: None
+        self._holder: Callable[[], KeptRows | None] = lambda: None
 
-    def hand_to(self, rows: CachedRows) -> None:
+    def hand_to(self, rows: KeptRows) -> None:
         """Let the one that has kept rows so far forget them, if it is another one."""
         holder = self._holder()
         if holder is not rows:

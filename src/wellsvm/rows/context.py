@@ -16,6 +16,8 @@ from scipy import sparse
 
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.rows.base import averaging
+from wellsvm.rows.block_rows import linear_rows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.cached import CachedRows, MeanRows, RowSource
 from wellsvm.rows.gram import GramRows, means_of_groups
 from wellsvm.rows.kernels import Kernel
@@ -44,6 +46,13 @@ def context_rows(
     of `wellsvm.rows.making.kernel_rows`.
     """
     if kernel.name == "linear":
+        if context == 0:
+            return linear_rows(X, bias)
+        if isinstance(X, Blocks):
+            raise ValueError(
+                f"context={context:g} needs rows in memory, as it sets the mean of a bag beside each instance; rows in "
+                "blocks take context=0"
+            )
         return LinearRows(beside_means(X, offsets, context), bias)
     rows = kernel_rows(X, kernel, bias, C * (1.0 + context), cache_size, pairs)  # as large as prices times values are
     if context == 0:

@@ -7,6 +7,7 @@ the others (LIBLINEAR's way): the last row of U.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import cached_property, partial
 from types import ModuleType
@@ -24,10 +25,11 @@ from wellsvm.threads import run, slices
 __all__ = ["CentredRows", "LinearRows", "native_rows"]
 
 
-def native_rows(X: Matrix, module: ModuleType | None = None) -> Any:
+def native_rows(X: Matrix, module: ModuleType | None = None, places: IntArray | None = None) -> Any:
     """Rows of a C-contiguous dense or a CSR matrix, of float32 or float64, for the hot loops; without a copy.
 
     The kernels cannot use an array that lies askew in memory, nor the strided arrays SciPy allows: these are copied.
+    With ``places`` X holds some of the rows only: row i lies at ``places[i]``, which is negative where it is missing.
     """
     module = native.backend if module is None else module
     if sparse.issparse(X):
@@ -35,8 +37,8 @@ def native_rows(X: Matrix, module: ModuleType | None = None) -> Any:
         if indices.dtype != indptr.dtype:  # SciPy allows it; only the short row pointers are widened
             common = np.promote_types(indices.dtype, indptr.dtype)
             indices, indptr = indices.astype(common, copy=False), indptr.astype(common, copy=False)
-        return module.csr_rows(data, indices, indptr, X.shape[1])
-    return module.dense_rows(np.require(X, requirements="A"))
+        return module.csr_rows(data, indices, indptr, X.shape[1], places)
+    return module.dense_rows(np.require(X, requirements="A"), places)
 
 
 class LinearRows:
@@ -55,6 +57,7 @@ class LinearRows:
     """
 
     centred = False
+    in_memory = True
 
     def __init__(self, X: Matrix, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()) -> None:
         self.X, self.bias, self.n_jobs, self.options = X, float(bias), n_jobs, options
@@ -79,9 +82,13 @@ class LinearRows:
     def combine(self, coef: FloatArray) -> FloatArray:
         """``sum_j coef_j [x_j; bias]``, of shape (n_features + 1, coef.shape[1])."""
         U = np.zeros((self.n_features + 1, coef.shape[1]))
+        self.combine_into(coef, U)
+        return U
+
+    def combine_into(self, coef: FloatArray, U: FloatArray) -> None:
+        """Add ``sum_j coef_j [x_j; bias]`` to U."""
         for begin, end in slices(self.n_instances, self.entries_per_row * coef.shape[1]):
             self._native.combine(coef[begin:end], self.bias, begin, end, U)
-        return U
 
     def scores(self, U: FloatArray) -> FloatArray:
         """``[x_j, bias] U`` of every instance, of shape (n_instances, U.shape[1])."""
@@ -115,11 +122,38 @@ class LinearRows:
         """All instances are in memory, under their own numbers."""
         return self._native, instances
 
+    def fitting(self, instances: IntArray) -> int:
+        """How many of these instances, from the first on, can be at hand at once: all of them are in memory."""
+        return instances.size
+
+    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
+        """Have some instances ready for the loops: all of them are."""
+        return nullcontext()
+
     def threaded(self, n_jobs: int | None) -> Self:
         """The same rows, whose passes take ``n_jobs`` threads."""
         other = copy(self)
         other.n_jobs = n_jobs
         return other
+
+    def with_bias(self, bias: float) -> Self:
+        """The same rows with another constant feature."""
+        other = copy(self)
+        other.bias = float(bias)
+        other.__dict__.pop("squared_norms", None)
+        return other
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:  # the compiled part stays behind, ...
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:  # ... and is made anew
+        self.__dict__.update(state)
+        self._native = native_rows(self.X)
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""

@@ -9,6 +9,7 @@ coordinate descent visits only the rows that this pass found free or in violatio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,14 @@ class LinearState(State):
         """Look at a label vector: one pass over the data."""
         u = self.rows.combine(self.spread(self.alpha, y)[:, None])[:, 0]
         return Candidate(y, float(u @ u), u)
+
+    def candidates(self, labels: Sequence[LabelArray]) -> list[Candidate]:
+        """Look at several label vectors; in one pass where passes over the data are what costs."""
+        if self.rows.in_memory or not labels:
+            return super().candidates(labels)
+        U = self.rows.combine(np.stack([self.spread(self.alpha, y) for y in labels], axis=1))
+        images = [np.ascontiguousarray(u) for u in U.T]
+        return [Candidate(y, float(u @ u), u) for y, u in zip(labels, images)]
 
     def active(self, t: int) -> Candidate:
         """Look at label vector t: its weights are at hand."""
@@ -119,27 +128,54 @@ class LinearState(State):
             working = self._working[1]
         else:
             working = self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
+        if not self.rows.in_memory:
+            working, few = self._at_most_at_hand(working, few, rng)
         curvature, padded = self.curvature(mu), self._padded(mu)
         work = self.rows.entries_per_row * padded.size
         most_visits = options.visits_per_pass * self.alpha.size + options.cheap_epochs / (1 + work)
         n_epochs, violation, loss = 0, np.inf, 0.0
-        while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
-            n_epochs += 1
-            order = rng.permutation(working)
-            violation, loss = 0.0, 0.0
-            for begin_, end in slices(order.size, work):
-                native, places = self.rows.near(order[begin_:end])
-                worst, total, _ = native.descend(
-                    self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
-                    self.columns, padded, self.U, self.rows.bias, places,
-                )  # fmt: skip
-                violation, loss = max(violation, worst), loss + total
+        with self.rows.at_hand(working if self.rows.in_memory else self._labeled_instances(working)):
+            while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
+                n_epochs += 1
+                order = rng.permutation(working)
+                violation, loss = 0.0, 0.0
+                for begin_, end in slices(order.size, work):
+                    native, places = self.rows.near(order[begin_:end])
+                    worst, total, _ = native.descend(
+                        self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
+                        self.columns, padded, self.U, self.rows.bias, places,
+                    )  # fmt: skip
+                    violation, loss = max(violation, worst), loss + total
         self._forget_margins()
         if few:
             return Sweep(loss, n_epochs)
         margins = self.margins(mu)
         self._working = rows, self._unsettled(margins, rows)
         return Sweep(losses.total(margins, rows), n_epochs)
+
+    def _at_most_at_hand(self, working: IntArray, few: bool, rng: np.random.Generator) -> tuple[IntArray, bool]:
+        """The working set or, drawn at random, as many of it as can be at hand: the pass that follows sees the rest."""
+        instances = self._labeled_instances(working)
+        if self.rows.fitting(instances) == instances.size:
+            return working, few
+        drawn = rng.permutation(working)
+        instances = self._labeled_instances(drawn)
+        n_fitting = self.rows.fitting(instances)
+        if self.label_set.starts is not None:  # of the last row all instances must fit
+            place = np.empty(self.alpha.size, dtype=np.int64)
+            place[drawn] = np.arange(drawn.size)
+            n_fitting = int(place[self.row_of[instances[n_fitting]]])
+        return np.sort(drawn[: max(1, n_fitting)]), False
+
+    def _labeled_instances(self, rows: IntArray) -> IntArray:
+        """The instances of some rows that have a label in any label vector, in the order of the rows."""
+        starts = self.label_set.starts
+        if starts is None:
+            return rows
+        sizes = starts[rows + 1] - starts[rows]
+        ends = np.cumsum(sizes)
+        instances = np.repeat(starts[rows] - ends + sizes, sizes) + np.arange(sizes.sum())
+        return instances[self.columns[instances].any(axis=1)]
 
     def _unsettled(self, margins: FloatArray, rows: IntArray) -> IntArray:
         """Of ``rows``, those whose dual variable is free or wants to move."""

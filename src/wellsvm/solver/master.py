@@ -14,6 +14,7 @@ Epochs of coordinate descent in alpha alternate with steps in mu until ``upper -
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from itertools import count
@@ -114,6 +115,10 @@ class State(ABC):
     @abstractmethod
     def candidate(self, y: LabelArray) -> Candidate:
         """Look at a label vector that is not (yet) in use."""
+
+    def candidates(self, labels: Sequence[LabelArray]) -> list[Candidate]:
+        """Look at several label vectors."""
+        return [self.candidate(y) for y in labels]
 
     @abstractmethod
     def active(self, t: int) -> Candidate:

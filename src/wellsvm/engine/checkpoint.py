@@ -1,0 +1,215 @@
+"""What a fit has reached so far, in a file: a fit that was interrupted goes on from there and ends with the same bits.
+
+A fit is a chain of stages, each a function of the data, of earlier stages and of a random generator. Finished ones are
+kept (dual variables, label vectors, their weights mu and images u_t, the generator's state) and not run again; the
+cutting plane keeps its state before every label vector.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import astuple
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wellsvm._files import check_replaceable, replacing
+from wellsvm._typing import FloatArray
+from wellsvm.engine.report import Record
+from wellsvm.losses import Losses
+from wellsvm.solver.master import Candidate, Solution, State, begin
+
+__all__ = ["Checkpoint", "Cut", "Stages", "Unsaved"]
+
+
+class Cut(NamedTuple):
+    """Where the cutting plane is before label vectors are added, besides its state."""
+
+    mu: FloatArray
+    new: list[Candidate]
+    objective: float
+    n_epochs: int
+    history: list[Record]
+
+
+class Unsaved:
+    """The stages of a fit that is not saved: each is run."""
+
+    def part(self, name: str) -> Unsaved:
+        """The stages of one of several problems."""
+        return self
+
+    def arrays(self, name: str, compute: Callable[[], tuple[Any, ...]], rng: Any = None) -> tuple[Any, ...]:
+        """A stage whose result is a tuple of arrays and numbers; None may stand for one that is missing."""
+        return compute()
+
+    def solution(self, name: str, compute: Callable[[], Solution], rng: Any, problem: tuple[Any, ...]) -> Solution:
+        """A stage whose result is a solved SVM of the problem (rows, labels, losses, options)."""
+        return compute()
+
+    def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
+        """Bring the cutting plane to where it was; None where it has not begun."""
+        return None
+
+    def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:
+        """Keep where the cutting plane is."""
+
+
+class Checkpoint:
+    """The file, and what it holds.
+
+    Parameters
+    ----------
+    path : path
+        The file; it is made, replaced at once after every stage, and removed by `close`.
+    problem : mapping
+        What must be the same for a fit to go on: parameters, shapes, arrays (by their digest).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
+        self.path = check_replaceable(path)
+        self.lock, self.values = RLock(), {}
+        told = {name: _digest(v) if isinstance(v, np.ndarray) else str(v) for name, v in problem.items()}
+        if self.path.exists():
+            self.values = _read(self.path)
+            before = json.loads(str(self.values.get("problem", "{}")))
+            differs = [name for name in told if before.get(name) != told[name]]
+            if differs:
+                raise ValueError(
+                    f"checkpoint={str(path)!r} is of another fit: {', '.join(differs)} differ; give another file, or "
+                    "remove this one"
+                )
+        self.values["problem"] = np.array(json.dumps(told))
+
+    def stages(self) -> Stages:
+        """The stages of the fit."""
+        return Stages(self, "")
+
+    def close(self) -> None:
+        """The fit is done: remove the file."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+    def store(self, prefix: str, values: Mapping[str, Any]) -> None:
+        """Put values in the place of those under the same prefix, and write the file."""
+        with self.lock:
+            self.values = {name: v for name, v in self.values.items() if not name.startswith(prefix)}
+            self.values |= {prefix + name: np.array(value) for name, value in values.items()}
+            with replacing(self.path) as file:
+                np.savez(file, **self.values)
+
+    def under(self, prefix: str) -> dict[str, np.ndarray]:
+        """Values under a prefix."""
+        with self.lock:
+            return {name[len(prefix) :]: value for name, value in self.values.items() if name.startswith(prefix)}
+
+
+class Stages(Unsaved):
+    """The stages of a fit, or of one of its problems, that are kept in a `Checkpoint`."""
+
+    def __init__(self, file: Checkpoint, prefix: str) -> None:
+        self.file, self.prefix = file, prefix
+
+    def part(self, name: str) -> Stages:
+        """The stages of one of several problems."""
+        return Stages(self.file, f"{self.prefix}{name}/")
+
+    def arrays(self, name: str, compute: Callable[[], tuple[Any, ...]], rng: Any = None) -> tuple[Any, ...]:
+        """Recalled, or computed and kept."""
+        stage = f"{self.prefix}{name}:"
+        kept = self.file.under(stage)
+        if not kept:
+            found = compute()
+            values = {str(k): value for k, value in enumerate(found) if value is not None}
+            self.file.store(stage, {**values, **_of_generator(rng), "n": len(found)})
+            kept = self.file.under(stage)
+        _set_generator(rng, kept)
+        return tuple(_plain(kept.get(str(k))) for k in range(int(kept["n"])))
+
+    def solution(self, name: str, compute: Callable[[], Solution], rng: Any, problem: tuple[Any, ...]) -> Solution:
+        """Recalled, or computed and kept."""
+        stage = f"{self.prefix}{name}:"
+        kept = self.file.under(stage)
+        if not kept:
+            svm = compute()
+            bounds = {"upper": svm.upper, "lower": svm.lower, "n_epochs": svm.n_epochs}
+            norms = {"mu": svm.mu, "squared_norms": svm.squared_norms}
+            self.file.store(stage, {**_of_state(svm.state), **bounds, **norms, **_of_generator(rng)})
+            return svm
+        rows, labels, losses, options = problem
+        assert isinstance(losses, Losses)
+        state = begin(rows, labels, losses, kept["alpha"], options)
+        _set_labels(state, kept)
+        _set_generator(rng, kept)
+        bounds = (float(kept["upper"]), float(kept["lower"]))
+        return Solution(state, kept["mu"], *bounds, kept["squared_norms"], int(kept["n_epochs"]))
+
+    def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
+        """Bring the cutting plane to where it was; None where it has not begun."""
+        kept = self.file.under(f"{self.prefix}cut:")
+        if not kept:
+            return None
+        state.alpha[:] = kept["alpha"]
+        _set_labels(state, kept)
+        _set_generator(rng, kept)
+        new = [Candidate(y, float(n), u) for y, n, u in zip(kept["new_y"], kept["new_norm"], kept["new_image"])]
+        history = [Record(*row[:3], int(row[3]), int(row[4]), row[5]) for row in kept["history"].tolist()]
+        return Cut(kept["mu"], new, float(kept["objective"]), int(kept["n_epochs"]), history)
+
+    def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:
+        """Keep where the cutting plane is."""
+        new = {
+            "new_y": np.stack([c.y for c in cut.new]),
+            "new_norm": [c.squared_norm for c in cut.new],
+            "new_image": np.stack([c.image for c in cut.new]),
+        }
+        history = np.array([astuple(record) for record in cut.history]).reshape(-1, 6)
+        where = {"mu": cut.mu, "objective": cut.objective, "n_epochs": cut.n_epochs, "history": history}
+        self.file.store(f"{self.prefix}cut:", {**_of_state(state), **new, **where, **_of_generator(rng)})
+
+
+# ------------------------------------------------------------------ what is kept
+
+
+def _of_state(state: State) -> dict[str, Any]:
+    n, T = state.label_set.n_instances, len(state.labels)
+    images = [state.active(t).image for t in range(T)]
+    labels = np.stack(state.labels) if T else np.empty((0, n), np.int8)
+    return {"alpha": state.alpha, "labels": labels, "images": np.stack(images) if T else np.empty((0, 0))}
+
+
+def _set_labels(state: State, kept: Mapping[str, np.ndarray]) -> None:
+    for y, u in zip(kept["labels"], kept["images"]):
+        state.add(Candidate(y, float(u @ u), u))
+
+
+def _of_generator(rng: np.random.Generator | None) -> dict[str, Any]:
+    return {} if rng is None else {"generator": json.dumps(rng.bit_generator.state)}
+
+
+def _set_generator(rng: np.random.Generator | None, kept: Mapping[str, np.ndarray]) -> None:
+    if rng is not None:
+        rng.bit_generator.state = json.loads(str(kept["generator"]))
+
+
+def _plain(value: np.ndarray | None) -> Any:
+    return value.item() if value is not None and value.ndim == 0 else value
+
+
+def _digest(values: np.ndarray) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=16).hexdigest()
+
+
+def _read(path: os.PathLike[str]) -> dict[str, np.ndarray]:
+    try:
+        with open(path, "rb") as file, np.load(io.BytesIO(file.read()), allow_pickle=False) as kept:
+            return dict(kept)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"checkpoint={str(path)!r} cannot be read: {error}; remove the file to begin anew") from error

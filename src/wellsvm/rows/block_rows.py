@@ -1,0 +1,179 @@
+"""Linear rows that lie in blocks: passes look at every block in turn, descent visits copies of the working rows."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm.options import Options
+from wellsvm.rows.base import averaging
+from wellsvm.rows.blocks import Blocks, look_at_norms, look_at_scores, look_at_weighted_scores
+from wellsvm.rows.cached import Budget
+from wellsvm.rows.linear import CentredRows, LinearRows
+from wellsvm.rows.working import WorkingRows
+
+__all__ = ["BlockRows", "CentredBlockRows", "linear_rows"]
+
+
+def linear_rows(X: Matrix, bias: float = 0.0, n_jobs: int | None = None) -> LinearRows:
+    """Rows of a matrix, in memory or in blocks, under the linear kernel."""
+    return BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
+
+
+class BlockRows(LinearRows):
+    """Rows of blocks under the linear kernel ``x'z + bias^2``; the same bits as in memory where all working rows fit.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Where the rows lie.
+    bias : float, default=0.0
+        Value of the constant feature.
+    n_jobs : int or None, default=None
+        Threads of the passes over a block that this process reads.
+    options : Options, default=Options()
+        Constants.
+    budget : Budget, optional
+        The memory allowed, shared with the rows that these were made from; None is what the blocks allow.
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        bias: float = 0.0,
+        n_jobs: int | None = None,
+        options: Options = Options(),
+        budget: Budget | None = None,
+    ) -> None:
+        self.blocks, self.bias, self.n_jobs, self.options = blocks, float(bias), n_jobs, options
+        self.n_instances, self.n_features = blocks.shape
+        self.entries_per_row: float = blocks.nnz / max(1, blocks.shape[0]) if blocks.is_sparse else blocks.shape[1]
+        self.budget = Budget(blocks.memory) if budget is None else budget
+        self.working = WorkingRows(blocks, self.budget)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.blocks, self.bias, self.n_jobs, self.options)
+
+    def _slices(self, values: np.ndarray) -> list[np.ndarray]:
+        """What belongs to each block of values per instance."""
+        offsets = self.blocks.offsets
+        return [values[begin:end] for begin, end in pairwise(offsets)]
+
+    @cached_property
+    def squared_norms(self) -> FloatArray:
+        """``||x_j||^2 + bias^2`` of every instance."""
+        norms = np.empty(self.n_instances)
+        for target, seen in zip(self._slices(norms), self.blocks.each(look_at_norms)):
+            target[:] = seen
+        norms += self.bias**2
+        return norms
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """``sum_j coef_j [x_j; bias]``, of shape (n_features + 1, coef.shape[1])."""
+        return self.blocks.combine(coef, self.bias)
+
+    def scores(self, U: FloatArray) -> FloatArray:
+        """``[x_j, bias] U`` of every instance, of shape (n_instances, U.shape[1])."""
+        Z = np.empty((self.n_instances, U.shape[1]))
+        for target, seen in zip(self._slices(Z), self.blocks.each(look_at_scores, (U, self.bias))):
+            target[:] = seen
+        return Z
+
+    def weighted_scores(self, U: FloatArray, weights: np.ndarray) -> FloatArray:
+        """``sum_t weights_jt [x_j, bias]' u_t`` of every instance."""
+        values = np.empty(self.n_instances)
+        seen = self.blocks.each(look_at_weighted_scores, (U, self.bias), self._slices(weights))
+        for target, part in zip(self._slices(values), seen):
+            target[:] = part
+        return values
+
+    def near(self, instances: IntArray) -> tuple[Any, IntArray]:
+        """Those of the instances that are `at_hand`, under their own numbers."""
+        return self.working.native, instances
+
+    def fitting(self, instances: IntArray) -> int:
+        """How many of these instances, from the first on, can be at hand at once."""
+        return self.working.fitting(instances)
+
+    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
+        """Have some instances ready for the loops."""
+        return self.working.at_hand(instances)
+
+    def part(self, chosen: IntArray) -> LinearRows:
+        """The rows of some instances: in memory where they are few."""
+        if self._are_few(chosen):
+            return LinearRows(self.blocks.gather(chosen), self.bias, self.n_jobs, self.options)
+        return BlockRows(some_of(self.blocks, chosen), self.bias, self.n_jobs, self.options, self.budget)
+
+    def _are_few(self, chosen: IntArray) -> bool:
+        return chosen.size * self.blocks.bytes_per_row <= self.options.part_share * self.budget.n_bytes
+
+    def averaged(self, starts: IntArray) -> LinearRows:
+        """The means of groups of rows; the rows of a group may lie in several blocks."""
+        firsts = self.blocks.cuts(starts[:-1])
+        ends = np.cumsum([first.size for first in firsts])
+        cuts = [np.arange(first[0], starts[end]) for first, end in zip(firsts, ends)]
+        borders = [np.append(first, starts[end]) - first[0] for first, end in zip(firsts, ends)]
+        made = self.blocks.made(cuts, mean_of_groups, borders)
+        return BlockRows(made, self.bias, self.n_jobs, self.options, self.budget)
+
+
+class CentredBlockRows(BlockRows):
+    """Dense rows in blocks less their mean; what is learned is told as a function of the rows as they were."""
+
+    centred = True
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        bias: float = 0.0,
+        n_jobs: int | None = None,
+        options: Options = Options(),
+        budget: Budget | None = None,
+    ) -> None:
+        self.original, self.mean = blocks, blocks.total() / max(1, blocks.shape[0])
+        cuts = blocks.cuts(np.arange(blocks.shape[0]))
+        centred = blocks.made(cuts, less_mean, [self.mean.astype(blocks.dtype)] * len(cuts))
+        super().__init__(centred, bias, n_jobs, options, budget)
+
+    def part(self, chosen: IntArray) -> LinearRows:
+        """The rows of some instances, less their own mean."""
+        if self._are_few(chosen):
+            return CentredRows(self.original.gather(chosen), self.bias, self.n_jobs, self.options)
+        return CentredBlockRows(some_of(self.original, chosen), self.bias, self.n_jobs, self.options, self.budget)
+
+    def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The mean's value goes into the intercepts."""
+        weights, intercepts = super().split_intercept(coef)
+        return weights, intercepts - np.array([w @ self.mean for w in weights])
+
+
+# ------------------------------------------------------------------ blocks made of others
+
+
+def as_they_are(X: Matrix, own: Any) -> Matrix:
+    """Rows as they are."""
+    return X
+
+
+def less_mean(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Rows less a mean."""
+    return X - mean
+
+
+def mean_of_groups(X: Matrix, starts: IntArray) -> Matrix:
+    """Means of groups of rows."""
+    return averaging(starts) @ X
+
+
+def some_of(blocks: Blocks, chosen: IntArray) -> Blocks:
+    """Some of the rows, in blocks again."""
+    cuts = blocks.cuts(chosen)
+    return blocks.made(cuts, as_they_are, [None] * len(cuts))

@@ -1,0 +1,49 @@
+"""Rows that come in parts, checked: a part becomes a dense or CSR matrix that the loops can use as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from wellsvm._typing import Matrix
+from wellsvm.options import Options
+
+__all__ = ["checked_part"]
+
+
+def checked_part(X: Any, name: str, first_row: int = 0) -> Matrix:
+    """X as a C-contiguous array or canonical CSR matrix of float32 or float64; an error names part and row."""
+    if sparse.issparse(X):
+        X = X.tocsr()
+    else:
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (rows, features)")
+    if X.dtype not in (np.float32, np.float64):
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"{name} holds {X.dtype}, not numbers; leave such columns out or encode them")
+        X = X.astype(np.float64)
+    if sparse.issparse(X):
+        if not X.has_canonical_format:  # a column named twice in a row would count as two features
+            X = X.copy()
+            X.sum_duplicates()
+    else:
+        X = np.require(X, requirements=("C", "A"))
+    _require_usable(X, name, first_row)
+    return X
+
+
+def _require_usable(X: Matrix, name: str, first_row: int) -> None:
+    values = (X.data if sparse.issparse(X) else X).ravel()
+    with np.errstate(invalid="ignore"):
+        bad = ~(np.abs(values) <= min(Options.largest_value, float(np.finfo(values.dtype).max)))
+    if not bad.any():
+        return
+    first = int(np.argmax(bad))
+    at = int(np.searchsorted(X.indptr, first, side="right") - 1) if sparse.issparse(X) else first // X.shape[1]
+    what = (
+        f"a value of {values[first]:g}, too large to be squared" if np.isfinite(values[first]) else str(values[first])
+    )
+    raise ValueError(f"{name} contains {what} in row {first_row + at}; remove such rows, fill them in or scale them")

@@ -1,0 +1,134 @@
+"""Working rows: copies of those rows of blocks that coordinate descent visits, as many as the memory allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import IntArray, Matrix
+from wellsvm.native import backend
+from wellsvm.options import Options
+from wellsvm.rows.blocks import Blocks
+from wellsvm.rows.cached import Budget
+
+__all__ = ["WorkingRows"]
+
+
+class WorkingRows:
+    """Rows that were copied out of blocks, in one dense or CSR matrix that grows until its room is used up.
+
+    Then rows that are not asked for make room for those that are. ``native`` finds row i at ``places[i]``.
+    """
+
+    def __init__(self, blocks: Blocks, budget: Budget) -> None:
+        self.blocks, self.budget = blocks, budget
+        n_bytes = int(budget.n_bytes * Options.working_share)
+        entry = blocks.dtype.itemsize + (blocks.index_dtype.itemsize if blocks.is_sparse else 0)
+        most = blocks.nnz
+        if blocks.index_dtype == np.int32:
+            most = min(most, np.iinfo(np.int32).max)  # row pointers are of the same type as indices
+        self.most_entries: int = min(most, n_bytes // entry)
+        longest = blocks.shape[1] if blocks.lengths is None else int(blocks.lengths.max(initial=0))
+        if longest > self.most_entries:
+            raise ValueError(
+                f"memory={budget.n_bytes / 1e6:.3g} MB is too small: the longest row has {longest} entries, "
+                f"{longest * entry / 1e6:.3g} MB; allow at least a hundred times that"
+            )
+        self.release()
+
+    def release(self) -> None:
+        """Forget all rows."""
+        self.native: Any = None
+        self._data = self._indices = self._indptr = np.empty(0)
+        self._owners = np.empty(0, dtype=np.int64)
+        self.places: IntArray = np.empty(0, dtype=np.int64)
+        self._n_held = self._n_entries = 0
+
+    def _lengths(self, instances: IntArray) -> IntArray:
+        lengths = self.blocks.lengths
+        return np.full(instances.size, self.blocks.shape[1]) if lengths is None else lengths[instances].astype(np.int64)
+
+    def fitting(self, instances: IntArray) -> int:
+        """How many of these instances, from the first on, fit."""
+        if self.blocks.nnz <= self.most_entries:
+            return instances.size
+        return int(np.searchsorted(np.cumsum(self._lengths(instances)), self.most_entries, side="right"))
+
+    @contextmanager
+    def at_hand(self, instances: IntArray) -> Iterator[None]:
+        """Have some instances, no more than are `fitting`, ready for the loops."""
+        with self.budget.lock:
+            self.budget.hand_to(self)
+            if self.native is None:
+                self._make_room()
+            missing = np.sort(instances[self.places[instances] < 0])
+            if self._n_entries + int(self._lengths(missing).sum()) > self.most_entries:
+                self._keep(instances)
+            try:
+                self._fetch(missing)
+            except BaseException:
+                self.release()
+                raise
+            yield
+
+    def _make_room(self) -> None:
+        """Room for as many rows as may come; the system gives memory when it is written to."""
+        blocks, n = self.blocks, self.blocks.shape[0]
+        self.places, self._owners = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
+        self._data = np.empty(self.most_entries, blocks.dtype)
+        if blocks.is_sparse:
+            self._indices = np.empty(self.most_entries, blocks.index_dtype)
+            self._indptr = np.zeros(n + 1, blocks.index_dtype)
+            self.native = backend.csr_rows(self._data, self._indices, self._indptr, blocks.shape[1], self.places)
+        else:
+            held = self.most_entries // max(1, blocks.shape[1])
+            matrix = self._data[: held * blocks.shape[1]].reshape(held, blocks.shape[1])
+            self.native = backend.dense_rows(matrix, self.places)
+
+    def _fetch(self, missing: IntArray) -> None:
+        """Copy rows out of the blocks, a piece at a time."""
+        for piece in self.blocks.pieces(missing):
+            begin = 0
+            for X in self.blocks.look_up(piece):
+                self._append(X, piece[begin : begin + X.shape[0]])
+                begin += X.shape[0]
+
+    def _append(self, X: Matrix, instances: IntArray) -> None:
+        held, entries = self._n_held, self._n_entries
+        values = X.data if self.blocks.is_sparse else X.ravel()
+        self._data[entries : entries + values.size] = values
+        if self.blocks.is_sparse:
+            self._indices[entries : entries + values.size] = X.indices
+            self._indptr[held + 1 : held + X.shape[0] + 1] = X.indptr[1:] + entries
+        self._owners[held : held + X.shape[0]] = instances
+        self.places[instances] = np.arange(held, held + X.shape[0])
+        self._n_held, self._n_entries = held + X.shape[0], entries + values.size
+
+    def _keep(self, instances: IntArray) -> None:
+        """Forget all rows but these, and close the gaps: every row moves towards the beginning, or stays."""
+        wanted = np.sort(self.places[instances])
+        wanted = wanted[wanted >= 0]
+        owners = self._owners[wanted]
+        self.places[self._owners[: self._n_held]] = -1
+        if self.blocks.is_sparse:
+            begins, ends = self._indptr[wanted].astype(np.int64), self._indptr[wanted + 1].astype(np.int64)
+        else:
+            begins, ends = wanted * self.blocks.shape[1], (wanted + 1) * self.blocks.shape[1]
+        target = np.concatenate([[0], np.cumsum(ends - begins)])
+        step = max(1, int(Options.piece_bytes / max(1.0, self.blocks.bytes_per_row)))
+        for first in range(0, wanted.size, step):
+            last = min(first + step, wanted.size)
+            to, n = slice(int(target[first]), int(target[last])), int(target[last] - target[first])
+            sizes = ends[first:last] - begins[first:last]
+            chosen = np.repeat(begins[first:last] - target[first:last] + target[first], sizes) + np.arange(n)
+            self._data[to] = self._data[chosen]
+            if self.blocks.is_sparse:
+                self._indices[to] = self._indices[chosen]
+        if self.blocks.is_sparse:
+            self._indptr[: target.size] = target
+            self._indptr[target.size :] = target[-1]
+        self._owners[: wanted.size], self.places[owners] = owners, np.arange(wanted.size)
+        self._n_held, self._n_entries = wanted.size, int(target[-1])
