@@ -22,15 +22,29 @@ class Status(StrEnum):
     """Why the cutting plane ended."""
 
     NO_VIOLATED_LABEL = "no violated label vector found"
-    SMALL_DECREASE = "objective stands still"
+    SMALL_DECREASE = "the next label vector would lower the objective by less than min_decrease"
     MAX_ITER = "max_iter reached"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Status | None:
+        """A model that an earlier release saved has its words."""
+        return cls.SMALL_DECREASE if value == "objective stands still" else None
+
     @property
     def converged(self) -> bool:
-        """Whether a stopping rule of Algorithm 1 ended the run."""
-        return self in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE)
+        """Whether no violated label vector was found, to ``min_violation``: the relaxation is solved, as far as the
+        oracle can tell."""
+        return self is Status.NO_VIOLATED_LABEL
+
+    @property
+    def word(self) -> str:
+        """The same in a word or two. Label vectors that are still violated are no convergence, nor a failure where
+        the next one would change little."""
+        if self in ACT:
+            return "NOT converged"
+        return "converged" if self.converged else "ended"
 
 
 # Where the user should act.

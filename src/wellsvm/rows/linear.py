@@ -111,6 +111,49 @@ class LinearRows:
             pieces = slices(self.n_instances, self.options.thread_pieces * work)
             run([partial(look_at, *piece) for piece in pieces], self.n_jobs)
 
+    @cached_property
+    def uneven_columns(self) -> str:
+        """Which columns of a dense X differ so much, in spread or by a common offset, that solvers suffer; or nothing.
+
+        Told by a sample of the rows.
+        """
+        if sparse.issparse(self.X) or min(self.X.shape) == 0:
+            return ""
+        every = -(-self.n_instances // self.options.column_sample)
+        sample = self.X[::every].astype(np.float64)
+        mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
+        moves = spread > np.finfo(self.X.dtype).eps * mean
+        if not moves.any():
+            return ""
+        wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(moves, spread, np.inf)))
+        far = int(np.argmax(np.where(moves, mean / np.where(moves, spread, 1.0), 0.0)))
+        told = []
+        if spread[wide] > self.options.uneven * spread[narrow]:
+            told.append(
+                f"column {wide} of X spreads {spread[wide] / spread[narrow]:.2g} times as far as column {narrow} "
+                f"({spread[wide]:.3g} and {spread[narrow]:.3g})"
+            )
+        if mean[far] > self.options.uneven * spread[far]:
+            told.append(
+                f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread away from 0 (mean {mean[far]:.3g})"
+            )
+        return ", and ".join(told)
+
+    @cached_property
+    def compact(self) -> LinearRows:
+        """Rows with the same inner products, in columns that suit dense algebra: no more than rows, and along the
+        principal axes where the given ones are uneven. These rows themselves where neither is called for."""
+        n, p = self.n_instances, self.n_features + 1
+        if not self.uneven_columns and n >= p:
+            return self
+        Z = np.column_stack([self.X, np.full(n, self.bias)]).astype(np.float64, copy=False)
+        if self.uneven_columns:
+            left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
+            Z = left * lengths
+        else:
+            Z = np.linalg.qr(Z.T, mode="r").T
+        return LinearRows(np.ascontiguousarray(Z), 0.0, self.n_jobs, self.options)
+
     def near(self, instances: IntArray) -> tuple[Any, IntArray]:
         """All instances are in memory, under their own numbers."""
         return self._native, instances
