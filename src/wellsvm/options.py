@@ -190,12 +190,19 @@ class Options:
     """Most epochs between two looks at mu: a bound of 0.1's, not measured."""
     few_rows: float = 0.5
     """Below this share of all rows they are visited without a pass to find the working set: it would cost more."""
+    pieces_per_call: int = 100
+    """Pieces of dense rows in what a native call may take: one, 200,000 numbers, stays in the cache while several
+    columns look at it."""
     newton_columns: int = 3000
     """Side of the largest Hessian of dense rows, label vectors times columns: its factor takes about half a second."""
     dense_epochs: float = 20.0
     """Epochs over all dense rows with the hinge loss after which Newton's method takes over; with the squared one, or
     uneven columns, it begins. An argument: it takes about as many passes."""
-    newton_goal: float = 0.003
+    dense_newton_steps: int = 100
+    """Newton steps on dense rows before they are given up: a bound, not measured."""
+    slow_newton: float = 0.25
+    """The Hessian is made anew once a step has not lowered the excess to this share. Not compared with others."""
+    newton_goal: float = 0.01
     """Relative gap that Newton's method aims at on dense rows, as a share of the projected gradient asked for: its last
     step overshoots any goal, so that one round does."""
     widest_bend: float = 2.0

@@ -1,6 +1,7 @@
 """Linear rows: a dense or CSR matrix, looked at in passes over all rows, never copied.
 
-One pass over a row serves all T columns of U. The intercept is a constant feature of value ``bias``, regularised like
+One pass over a sparse row serves all T columns of U; dense rows are looked at a column after the other, a piece of them
+that stays in the cache at a time: a dot product of contiguous numbers is several times as fast. The intercept is a constant feature of value ``bias``, regularised like
 the others (LIBLINEAR's way): the last row of U.
 """
 
@@ -61,6 +62,8 @@ class LinearRows:
         self.n_instances, self.n_features = X.shape
         self.entries_per_row: float = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
         self._native = native_rows(X)
+        self._by_columns = not sparse.issparse(X)
+        self._piece_work = options.pieces_per_call * self.n_features  # of `slices`, for pieces that stay in the cache
 
     @cached_property
     def squared_norms(self) -> FloatArray:
@@ -78,24 +81,47 @@ class LinearRows:
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """``sum_j coef_j [x_j; bias]``, of shape (n_features + 1, coef.shape[1])."""
-        U = np.zeros((self.n_features + 1, coef.shape[1]))
-        for begin, end in slices(self.n_instances, self.entries_per_row * coef.shape[1]):
+        width = coef.shape[1]
+        if self._by_columns and width > 1:
+            columns = np.zeros((width, self.n_features + 1, 1))
+            for begin, end in slices(self.n_instances, self._piece_work):
+                for column, part in zip(columns, np.ascontiguousarray(coef[begin:end].T)):
+                    self._native.combine(part[:, None], self.bias, begin, end, column)
+            return np.ascontiguousarray(columns[:, :, 0].T)
+        U = np.zeros((self.n_features + 1, width))
+        for begin, end in slices(self.n_instances, self.entries_per_row * width):
             self._native.combine(coef[begin:end], self.bias, begin, end, U)
         return U
 
     def scores(self, U: FloatArray) -> FloatArray:
         """``[x_j, bias] U`` of every instance, of shape (n_instances, U.shape[1])."""
         Z = np.empty((self.n_instances, U.shape[1]))
-        self._pass_over(lambda begin, end: self._native.scores(U, self.bias, begin, end, Z[begin:end]), U.shape[1])
+        look_at = self._looker(U)
+        self._pass_over(lambda begin, end: look_at(begin, end, Z[begin:end]), U.shape[1])
         return Z
+
+    def _looker(self, U: FloatArray) -> Callable[[int, int, FloatArray], None]:
+        """What writes ``[x_j, bias] U`` of the rows ``begin .. end - 1`` into an array."""
+        if not self._by_columns or U.shape[1] == 1:
+            return lambda begin, end, Z: self._native.scores(U, self.bias, begin, end, Z)
+        columns = np.ascontiguousarray(U.T)[:, :, None]
+
+        def look_at(begin: int, end: int, Z: FloatArray) -> None:
+            for first, last in slices(end - begin, self._piece_work):
+                z = np.empty((last - first, 1))
+                for t, column in enumerate(columns):
+                    self._native.scores(column, self.bias, begin + first, begin + last, z)
+                    Z[first:last, t] = z[:, 0]
+
+        return look_at
 
     def weighted_scores(self, U: FloatArray, weights: np.ndarray) -> FloatArray:
         """``sum_t weights_jt [x_j, bias]' u_t`` of every instance, in pieces so that no N x T array is made."""
-        values = np.empty(self.n_instances)
+        values, look = np.empty(self.n_instances), self._looker(U)
 
         def look_at(begin: int, end: int) -> None:
             Z = np.empty((end - begin, U.shape[1]))
-            self._native.scores(U, self.bias, begin, end, Z)
+            look(begin, end, Z)
             values[begin:end] = np.einsum("jt,jt->j", Z, weights[begin:end])
 
         self._pass_over(look_at, U.shape[1])

@@ -5,7 +5,8 @@
 At the minimum ``v_t = sqrt(mu_t) u_t``. With slack ``s = 1 - margin`` and ``alpha(s) = min(max(s / ridge, 0), cap)`` the
 loss is the squared hinge (cap infinite) or, with a ridge of our own, the hinge rounded off where ``0 < s < ridge cap``.
 The Hessian is ``I + sum_i h_i z_i z_i'`` over the rows on that bend, ``h = 1 / ridge``; its blocks for two label vectors
-differ in the rows they label differently only. A step solves with it, and goes to the best point on its way.
+differ in the rows they label differently only. A step solves with it, or with that of an earlier step as long as that
+gains, and goes to the best point on its way.
 
 Every alpha(s) is feasible for the dual, so nothing here need be exact: the caller's bounds are those of alpha. At v they
 are ``1/2 ||v - u||^2`` apart, plus ``alpha (cap - alpha) ridge`` for every row on a bend that is not in the problem:
@@ -50,6 +51,7 @@ class DenseNewton:
         self.rows, self.options = rows, options
         self._weights = np.zeros(rows.n_instances)  # h of `_moments`
         self._moments = np.zeros((rows.n_features + 1,) * 2)
+        self._hessian, self._factor = np.empty((0, 0)), (np.empty((0, 0)), False)
         self._bend = options.widest_bend
 
     def affordable(self, mu: FloatArray) -> bool:
@@ -86,22 +88,21 @@ class DenseNewton:
         self, problem: _Problem, V: FloatArray, slack: FloatArray, losses: Losses, goal: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, float, int] | None:
         """Weights, slack, dual variables, objective and number of steps for losses with a ridge everywhere."""
-        for n_steps in range(self.options.newton_steps):
+        last = np.inf
+        for n_steps in range(self.options.dense_newton_steps):
             alpha = np.clip(slack / losses.ridge, 0.0, losses.cap)
-            on_bend = (alpha > 0) & (slack < losses.ridge * losses.cap)
             value = 0.5 * float(np.sum(V * V)) + float(alpha @ (slack - 0.5 * losses.ridge * alpha))
             gradient = V - problem.weights_of(alpha)
-            hessian = problem.hessian(self._second_moments(np.where(on_bend, 1.0 / losses.ridge, 0.0)), self._weights)
             flat = gradient.T.ravel()
-            # How far the primal at u lies above that at v, in the quadratic model: u = v - gradient.
-            excess = float(flat @ flat) + 0.5 * float(flat @ hessian @ flat)
-            if excess <= 0.5 * goal * value:
+            # An old Hessian does while steps with it gain: its factor costs as much as several of them.
+            if self._hessian.shape[0] != flat.size or self._excess(flat) > self.options.slow_newton * last:
+                on_bend = (alpha > 0) & (slack < losses.ridge * losses.cap)
+                if not self._renew(problem, np.where(on_bend, 1.0 / losses.ridge, 0.0)):
+                    return None
+            last = self._excess(flat)
+            if last <= 0.5 * goal * value:
                 return V, slack, alpha, value, n_steps
-            try:
-                change = -cho_solve(cho_factor(hessian, overwrite_a=True, check_finite=False), flat)
-            except LinAlgError:
-                return None
-            step = np.ascontiguousarray(change.reshape(V.shape[1], -1).T)
+            step = -cho_solve(self._factor, flat, check_finite=False).reshape(V.shape[1], -1).T
             margin_change = problem.margins(step)
             slope, curvature = float(np.sum(V * step)), float(np.sum(step * step))
             share = _best_share(slope, curvature, slack, margin_change, losses, 2 * self.options.bisections)
@@ -110,9 +111,28 @@ class DenseNewton:
             V, slack = V + share * step, slack - share * margin_change
         return None
 
+    def _excess(self, gradient: FloatArray) -> float:
+        """How far the primal at u lies above that at v, in the quadratic model: u = v - gradient."""
+        return float(gradient @ gradient) + 0.5 * float(gradient @ (self._hessian @ gradient))
+
+    def _renew(self, problem: _Problem, weights: FloatArray) -> bool:
+        """Make the Hessian of rows of these weights, and its factor; False where rounding does not allow it."""
+        self._hessian = problem.hessian(self._second_moments(weights), weights)
+        try:
+            self._factor = cho_factor(self._hessian, check_finite=False)
+        except LinAlgError:
+            return False
+        return True
+
     def _second_moments(self, weights: FloatArray) -> FloatArray:
         """``sum_i h_i [x_i, bias] [x_i, bias]'``: only rows whose weight has changed since the last call cost."""
+        common = (weights > 0) & (self._weights > 0)
+        if common.any():  # prices that rise for most rows rise by the same factor
+            factor = float(np.median(weights[common] / self._weights[common]))
+            self._moments *= factor
+            self._weights = self._weights * factor
         change = weights - self._weights
+        change[np.abs(change) <= self.options.no_gain * weights] = 0.0
         if 2 * np.count_nonzero(change) > np.count_nonzero(weights):
             self._moments[:] = 0.0
             change = weights
