@@ -161,7 +161,9 @@ class Options:
     first_goal: float = 0.1
     """Projected gradient that the first epochs of a master aim at; halved whenever alpha lags behind mu, ..."""
     goal_factor: float = 0.5
-    """... by this factor."""
+    """... by this factor, ..."""
+    stalled: float = 0.9
+    """... or whenever a round has not brought the gap below this share of the least one: alpha then limits it."""
     weights_lead: float = 0.5
     """mu moves once the gap of the SVM at the present mu is below this share of the whole gap: halves of one error."""
     weights_goal: float = 0.5
@@ -205,6 +207,9 @@ class Options:
     newton_goal: float = 0.01
     """Relative gap that Newton's method aims at on dense rows, as a share of the projected gradient asked for: its last
     step overshoots any goal, so that one round does."""
+    least_rounded_goal: float = 1e-3
+    """Projected gradient below which the rounded hinge does not do: coordinate descent, which knows the corner, is then
+    near the end. An argument, not measured."""
     widest_bend: float = 2.0
     """Slack at which the rounded hinge becomes a line, at first: from weights of 0 every row is then on the bend."""
     narrower: float = 0.1

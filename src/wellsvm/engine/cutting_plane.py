@@ -131,8 +131,11 @@ def _unit(upper: float, before: float, state: State) -> float:
 
 
 def _drop_unused(state: State, mu: FloatArray, negligible: float) -> tuple[FloatArray, IntArray]:
-    """Drop label vectors without weight, which the master's optimum does not need; the weights and numbers kept."""
-    used = np.flatnonzero(mu > negligible)
+    """Drop label vectors without weight, which the master's optimum does not need; the weights and numbers kept.
+
+    Where y and -y mean the same the first stays: all others were turned to agree with it.
+    """
+    used = np.flatnonzero((mu > negligible) | (np.arange(mu.size) < int(state.label_set.symmetric)))
     if used.size < mu.size:
         state.keep(used)
         mu = np.asarray(mu[used] / mu[used].sum())

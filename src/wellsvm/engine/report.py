@@ -141,13 +141,17 @@ def _ensure_handler() -> None:
 
 
 def warn(relaxation: Relaxation, name: str, tol: float) -> None:
-    """Emit a ConvergenceWarning that tells achieved, wanted and what to try."""
+    """Emit a ConvergenceWarning that tells the likely cause first, then achieved, wanted and what to try."""
     solution = relaxation.solution
     scale = max(abs(solution.upper), 1e-300)
+    uneven = getattr(solution.state.rows, "uneven_columns", "")
+    cause = f": {uneven}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if uneven else ""
+    advice = "" if uneven else ", or scaled features"
     warnings.warn(
-        f"{name} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label vectors: "
-        f"relative gap {solution.gap / scale:.2g} and relative violation {max(relaxation.violation, 0) / scale:.2g}, "
-        f"wanted {tol:.2g}. Try a larger max_iter or tol, a smaller C or C_unlabeled, or scaled features.",
+        f"{name}{cause} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label "
+        f"vectors: relative gap {solution.gap / scale:.2g} and relative violation "
+        f"{max(relaxation.violation, 0) / scale:.2g}, wanted {tol:.2g}. Try a larger max_iter or tol, a smaller C or "
+        f"C_unlabeled{advice}.",
         ConvergenceWarning,
         stacklevel=callers_level(),
     )

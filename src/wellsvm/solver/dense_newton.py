@@ -68,7 +68,7 @@ class DenseNewton:
         slack = 1.0 - problem.margins(V)  # from here on only its changes are computed, each to its own last digit
         bent = losses.ridge == 0
         narrow = self.options.narrower if np.any(bent & (losses.cap > 0)) else 0.0
-        bend = min(self.options.widest_bend, self._bend / narrow) if narrow else 0.0
+        bend = min(self.options.widest_bend, self._bend / narrow) if narrow else 1.0
         n_steps = 0
         while True:
             # A row of price 0 has no bend: its alpha is 0 anywhere.

@@ -41,7 +41,7 @@ class LinearState(State):
         self._lay_out(np.empty((rows.n_features + 1, 0)))
         self._newton: tuple[IntArray, DenseNewton] | None = None  # of these rows
         self.gave_up = False
-        self._visits: float = 0  # of coordinate descent so far
+        self._visits = 0  # of coordinate descent to the present labels
 
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
@@ -74,7 +74,7 @@ class LinearState(State):
 
     def add(self, candidate: Candidate) -> None:
         """Take a label vector into use."""
-        T = len(self.labels)
+        T, self._visits = len(self.labels), 0
         self.labels.append(candidate.y)
         self.lengths.append(self.squared_lengths(candidate.y))
         self._forget_margins()
@@ -93,7 +93,7 @@ class LinearState(State):
 
         The margins become what they would be if the weights had not moved: good enough for a working set.
         """
-        before, self.labels[0] = self.labels[0], y
+        before, self.labels[0], self._visits = self.labels[0], y, 0
         change = self.spread(self.alpha, y) - self.spread(self.alpha, before)
         self.U[:, 0] += self.rows.combine(change[:, None])[:, 0]
         self.columns[:, 0] = y
@@ -118,7 +118,7 @@ class LinearState(State):
         The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few
         they are all visited, and the loss is what was seen on the way.
         """
-        if self._newton_is_due(mu, rows) and (sweep := self._descend_by_newton(mu, rows, goal)) is not None:
+        if self._newton_is_due(rows, goal) and (sweep := self._descend_by_newton(mu, rows, goal)) is not None:
             return sweep
         losses, options = self.losses, self.options
         few = rows.size < options.few_rows * self.alpha.size
@@ -151,8 +151,11 @@ class LinearState(State):
         self._working = rows, self._unsettled(margins, rows)
         return Sweep(losses.total(margins, rows), n_epochs)
 
-    def _newton_is_due(self, mu: FloatArray, rows: IntArray) -> bool:
-        """Whether Newton's method suits these rows, and coordinate descent has had its chance."""
+    def _newton_is_due(self, rows: IntArray, goal: float) -> bool:
+        """Whether Newton's method suits these rows, and coordinate descent has had its chance.
+
+        The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
+        """
         dense = isinstance(getattr(self.rows, "X", None), np.ndarray) and self.label_set.starts is None
         if not dense or self.gave_up or rows.size == 0:
             return False
@@ -160,8 +163,10 @@ class LinearState(State):
         if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
             return False
         squared = bool(np.all(self.losses.ridge[rows] > 0))
-        at_once = squared or self._newton is not None or bool(self.rows.uneven_columns)
-        return at_once or self._visits > self.options.dense_epochs * rows.size
+        at_once = squared or bool(self.rows.uneven_columns)
+        if not at_once and goal < self.options.least_rounded_goal:
+            return False
+        return at_once or self._newton is not None or self._visits > self.options.dense_epochs * rows.size
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""

@@ -281,7 +281,7 @@ def solve_master(
         mixture.aim(aim.start, aim.target)
         mixture.add_cut(aim.linear, aim.squared_norms)
         mixture.step(aim.start, options.weights_goal * tol * abs(aim.start))
-    n_epochs, goal = 0, options.first_goal
+    n_epochs, goal, least_gap = 0, options.first_goal, np.inf
     for n_rounds in count(1):
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
             sweep = state.descend(mixture.mu, rows, rng, goal)
@@ -306,10 +306,12 @@ def solve_master(
         error = upper - mixture.lower
         if aim is not None:  # what the lower bound leaves open at first says nothing: the new vector may not hold it
             error = min(error, max(aim.start - aim.target, aim.start - upper))
-        if mu.size > 1 and svm_gap <= options.weights_lead * error:
+        lags = mu.size == 1 or svm_gap > options.weights_lead * error
+        if not lags:
             mixture.step(upper, options.weights_goal * tol * abs(upper))
-        else:
+        if lags or upper - mixture.lower > options.stalled * least_gap:
             goal *= options.goal_factor
+        least_gap = min(least_gap, upper - mixture.lower)
     raise AssertionError("unreachable")
 
 
