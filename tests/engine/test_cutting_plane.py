@@ -56,7 +56,7 @@ def long_runs(kind, loss):
 def test_a_result_is_consistent_with_itself(seed, kind, loss, oracle):
     problem = random_problem(np.random.default_rng(seed), kind, loss)
     result = run(problem, oracle, tol=1e-3)
-    assert result.status.converged
+    assert result.status in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE)
     solution = result.solution
     labels, mu = solution.state.labels, solution.mu
     assert all(problem.label_set.contains(y) for y in labels)

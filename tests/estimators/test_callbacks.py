@@ -21,7 +21,7 @@ TWO_CLASSES = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, oracle="climb", tol=
 
 
 class Listener:
-    """Remembers every task; stops when there are ``last`` label vectors."""
+    """Remembers every task; stops after ``last`` of them."""
 
     def __init__(self, last=None):
         self.last, self.begun, self.ended, self.records, self.calls = last, [], [], [], []
@@ -40,7 +40,7 @@ class Listener:
         if not metadata:
             return False
         self.records.append(metadata["record"])
-        return metadata["record"].labelings == self.last
+        return len(self.records) == self.last
 
 
 class Failing(Listener):
@@ -83,9 +83,9 @@ def test_a_callback_stops_the_fit_and_the_model_is_whole(refine):
 
 
 def test_a_run_that_has_converged_is_not_called_stopped():
-    n_last = clone(TWO_CLASSES).fit(MOONS.X, MOONS.y_partial).history_[-1].labelings
+    n_last = len(clone(TWO_CLASSES).fit(MOONS.X, MOONS.y_partial).history_)
     model = clone(TWO_CLASSES).set_callbacks(Listener(last=n_last)).fit(MOONS.X, MOONS.y_partial)
-    assert Status(model.status_).converged
+    assert model.status_ in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

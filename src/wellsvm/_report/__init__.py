@@ -13,7 +13,7 @@ from wellsvm._files import replacing
 from wellsvm._fitted_runs import Run, final_estimator, has_runs, runs_of
 from wellsvm._report import people, sections
 from wellsvm._report.page import page
-from wellsvm.engine.report import Status
+from wellsvm.engine.report import ACT, Status
 
 __all__ = ["report"]
 
@@ -83,7 +83,8 @@ def _badge(runs: list[Run]) -> str:
     if len(runs) == 1:
         return sections.status_badge(runs[0].status)
     converged = sum(Status(run.status).converged for run in runs)
-    kind = "good" if converged == len(runs) else "warn"
+    acts = any(Status(run.status) in ACT for run in runs)
+    kind = "good" if converged == len(runs) else "warn" if acts else "plain"
     return f'<span class="badge {kind}">{converged} of {len(runs)} converged</span>'
 
 

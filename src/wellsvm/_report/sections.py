@@ -10,7 +10,7 @@ import numpy as np
 from wellsvm._fitted_runs import Run
 from wellsvm._report.page import Raw, legend, section, share_bar, table, tiles
 from wellsvm._report.svg import MOST_COLOURS, Line, colour_of, histogram, line_chart
-from wellsvm.engine.report import Status
+from wellsvm.engine.report import ACT, Status
 
 __all__ = [
     "convergence",
@@ -152,9 +152,9 @@ def _records(run: Run) -> str:
 
 
 def status_badge(status: str) -> Raw:
-    """Why a run ended, green where a stopping rule did it."""
-    kind = "good" if Status(status).converged else "warn"
-    return Raw(f'<span class="badge {kind}">{escape(status)}</span>')
+    """Why a run ended: green where no label vector is violated, a warning where the user should act."""
+    kind = "good" if Status(status).converged else "warn" if Status(status) in ACT else "plain"
+    return Raw(f'<span class="badge {kind}">{escape(Status(status))}</span>')
 
 
 def label_vectors(model: Any, runs: list[Run]) -> str:

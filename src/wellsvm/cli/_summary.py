@@ -106,8 +106,14 @@ def rows_of_engine(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("objective", _numbers(facts["objective"], ".6g")),
         ("relative gap", _numbers((gaps / np.maximum(np.abs(objectives), 1e-300)).tolist(), ".1e")),
         ("violation left", _numbers(facts["violation"], ".3g")),
-        ("status", f"{'converged' if facts['converged'] else 'NOT converged'}: {'; '.join(told)}"),
+        ("status", f"{_least_word(statuses)}: {'; '.join(told)}"),
     ]
+
+
+def _least_word(statuses: list[str]) -> str:
+    """One word for all problems: that of the one that ended worst."""
+    words = [Status(status).word for status in statuses]
+    return next(word for word in ("NOT converged", "ended", "converged") if word in words)
 
 
 def _numbers(values: Any, how: str, most: int = 6) -> str:

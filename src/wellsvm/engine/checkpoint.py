@@ -35,6 +35,7 @@ class Cut(NamedTuple):
     mu: FloatArray
     new: list[Candidate]
     objective: float
+    squared_norms: FloatArray
     n_epochs: int
     history: list[Record]
 
@@ -161,7 +162,7 @@ class Stages(Unsaved):
         _set_generator(rng, kept)
         new = [Candidate(y, float(n), u) for y, n, u in zip(kept["new_y"], kept["new_norm"], kept["new_image"])]
         history = [Record(*row[:3], int(row[3]), int(row[4]), row[5]) for row in kept["history"].tolist()]
-        return Cut(kept["mu"], new, float(kept["objective"]), int(kept["n_epochs"]), history)
+        return Cut(kept["mu"], new, float(kept["objective"]), kept["norms"], int(kept["n_epochs"]), history)
 
     def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:
         """Keep where the cutting plane is."""
@@ -171,7 +172,8 @@ class Stages(Unsaved):
             "new_image": np.stack([c.image for c in cut.new]),
         }
         history = np.array([astuple(record) for record in cut.history]).reshape(-1, 6)
-        where = {"mu": cut.mu, "objective": cut.objective, "n_epochs": cut.n_epochs, "history": history}
+        where = {"mu": cut.mu, "objective": cut.objective, "norms": cut.squared_norms, "n_epochs": cut.n_epochs}
+        where["history"] = history
         self.file.store(f"{self.prefix}cut:", {**_of_state(state), **new, **where, **_of_generator(rng)})
 
 
@@ -182,12 +184,15 @@ def _of_state(state: State) -> dict[str, Any]:
     n, T = state.label_set.n_instances, len(state.labels)
     images = [state.active(t).image for t in range(T)]
     labels = np.stack(state.labels) if T else np.empty((0, n), np.int8)
-    return {"alpha": state.alpha, "labels": labels, "images": np.stack(images) if T else np.empty((0, 0))}
+    images = np.stack(images) if T else np.empty((0, 0))
+    return {"alpha": state.alpha, "labels": labels, "images": images, "gave_up": getattr(state, "gave_up", False)}
 
 
 def _set_labels(state: State, kept: Mapping[str, np.ndarray]) -> None:
     for y, u in zip(kept["labels"], kept["images"]):
         state.add(Candidate(y, float(u @ u), u))
+    if hasattr(state, "gave_up"):
+        state.gave_up = bool(kept["gave_up"])
 
 
 def _of_generator(rng: np.random.Generator | None) -> dict[str, Any]:

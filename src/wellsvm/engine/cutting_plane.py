@@ -28,10 +28,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, LabelArray
+from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.checkpoint import Cut, Unsaved
 from wellsvm.engine.report import Record, Relaxation, Status, show
-from wellsvm.solver.master import Candidate, Solution, State, solve_master
+from wellsvm.solver.master import Aim, Candidate, Solution, State, solve_master
 
 __all__ = ["ORACLES", "G", "climb", "cutting_plane"]
 
@@ -50,24 +50,30 @@ def cutting_plane(
     """Run Algorithm 1 from the label vectors ``first``; a callback that returns True ends the run."""
     options, began = state.options, perf_counter()
     history: list[Record] = []
-    n_epochs, objective, status = 0, np.inf, None
-    rows, mu = np.flatnonzero(state.losses.cap > 0), np.empty(0)
+    rows, n_epochs = np.flatnonzero(state.losses.cap > 0), 0
+    mu, before, norms = np.empty(0), np.inf, np.empty(0)
     roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)
     if (kept := stages.recall(state, rng)) is not None:
-        mu, new, objective, n_epochs, history = kept
+        mu, new, before, norms, n_epochs, history = kept
     else:
         new = state.candidates(first)
     while True:
-        stages.keep(state, rng, Cut(mu, new, objective, n_epochs, history))
-        mu = _admit(state, mu, new)  # step 3
+        stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history))
+        aim, saved = _aim(state, before, norms), state.saved()
+        mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
         for tol, rounds in (roughly, well):
-            solution = solve_master(state, mu, rows, rng, tol, rounds)  # step 4
+            solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4
+            n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, False
+            if aim is not None and solution.lower >= aim.target:  # the new label vector is not worth its place
+                state.restore(saved)
+                solution = solve_master(state, mu_before, rows, rng, *well)
+                n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, True
             candidate = _separate(state, solution, rng)  # step 5
-            n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
-            status = _stopping_rule(solution.upper, violation, objective, state)
-            if status is None and (len(history) + 1 < options.max_iter or options.relaxation_starts):
+            status = _stopping_rule(solution.upper, violation, before, small, state)
+            if small or (status is None and (len(history) + 1 < options.max_iter or options.relaxation_starts)):
                 break  # another label vector follows, or a search: no need to solve this master well
+            aim = None
 
         record = Record(solution.upper, solution.gap, violation, len(state.labels), n_epochs, perf_counter() - began)
         history.append(record)
@@ -82,25 +88,39 @@ def cutting_plane(
         if status is not None:
             return Relaxation(solution, violation, history, status)
 
-        objective = solution.upper
-        mu, new = _drop_unused(state, mu, options.unused_weight * options.tol), [candidate]
+        mu, used = _drop_unused(state, mu, options.unused_weight * options.tol)
+        before, new = solution.upper, [candidate]
+        norms = np.append(solution.squared_norms[used], candidate.squared_norm)
 
 
-def _admit(state: State, mu: FloatArray, new: list[Candidate]) -> FloatArray:
-    """Take label vectors into use, each with the mean of all weights; the closed form begins with equal ones."""
+def _aim(state: State, before: float, squared_norms: FloatArray) -> Aim | None:
+    """What the next master is asked, if there was one before; the paper's closed form solves all to the end."""
+    options = state.options
+    if options.weight_update == "closed_form" or not squared_norms.size:
+        return None
+    fixed = _unit(0.0, before, state)  # the unit is linear in the objective: the target is where the rule turns
+    target = (before - options.min_decrease * fixed) / (1 + options.min_decrease * (_unit(1.0, before, state) - fixed))
+    return Aim(before, target, state.losses.dual_linear(state.alpha), squared_norms)
+
+
+def _admit(state: State, mu: FloatArray, new: list[Candidate], aim: Aim | None) -> FloatArray:
+    """Take label vectors into use: without weight where the master looks for it, else each with the mean of all
+    weights; the closed form begins with equal ones."""
     for candidate in new:
         state.add(candidate)
     if state.options.weight_update == "closed_form":
         return np.full(len(state.labels), 1 / len(state.labels))
+    if aim is not None:
+        return np.append(mu, np.zeros(len(new)))
     return np.append(mu * mu.size, np.ones(len(new))) / (mu.size + len(new))
 
 
-def _stopping_rule(upper: float, violation: float, before: float, state: State) -> Status | None:
-    """The two rules of Algorithm 1."""
+def _stopping_rule(upper: float, violation: float, before: float, small: bool, state: State) -> Status | None:
+    """The two rules of Algorithm 1; ``small`` says that the decrease is known to be."""
     options = state.options
     if violation <= options.min_violation * _unit(upper, upper, state):
         return Status.NO_VIOLATED_LABEL
-    if np.isfinite(before) and before - upper <= options.min_decrease * _unit(upper, before, state):
+    if small or (np.isfinite(before) and before - upper <= options.min_decrease * _unit(upper, before, state)):
         return Status.SMALL_DECREASE
     return None
 
@@ -117,13 +137,16 @@ def _unit(upper: float, before: float, state: State) -> float:
     return 4.0 * upper * before if state.options.stopping == "paper" and squared else 1.0
 
 
-def _drop_unused(state: State, mu: FloatArray, negligible: float) -> FloatArray:
-    """Drop label vectors without weight: the master's optimum does not need them."""
-    used = np.flatnonzero(mu > negligible)
-    if used.size == mu.size:
-        return mu
-    state.keep(used)
-    return np.asarray(mu[used] / mu[used].sum())
+def _drop_unused(state: State, mu: FloatArray, negligible: float) -> tuple[FloatArray, IntArray]:
+    """Drop label vectors without weight, which the master's optimum does not need; the weights and numbers kept.
+
+    Where y and -y mean the same the first stays: all others were turned to agree with it.
+    """
+    used = np.flatnonzero((mu > negligible) | (np.arange(mu.size) < int(state.label_set.symmetric)))
+    if used.size < mu.size:
+        state.keep(used)
+        mu = np.asarray(mu[used] / mu[used].sum())
+    return mu, used
 
 
 # ------------------------------------------------------------------ step 5: the next label vector

@@ -22,16 +22,30 @@ class Status(StrEnum):
     """Why the cutting plane ended."""
 
     NO_VIOLATED_LABEL = "no violated label vector found"
-    SMALL_DECREASE = "objective stands still"
+    SMALL_DECREASE = "the next label vector would lower the objective by less than min_decrease"
     MAX_ITER = "max_iter reached"
     ENOUGH = "enough label vectors to search from"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Status | None:
+        """A model that an earlier release saved has its words."""
+        return cls.SMALL_DECREASE if value == "objective stands still" else None
+
     @property
     def converged(self) -> bool:
-        """Whether a stopping rule of Algorithm 1 ended the run."""
-        return self in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE)
+        """Whether no violated label vector was found, to ``min_violation``: the relaxation is solved, as far as the
+        oracle can tell."""
+        return self is Status.NO_VIOLATED_LABEL
+
+    @property
+    def word(self) -> str:
+        """The same in a word or two. Label vectors that are still violated are no convergence, nor a failure where
+        the next one would change little."""
+        if self in ACT:
+            return "NOT converged"
+        return "converged" if self.converged else "ended"
 
 
 # Where the user should act.
@@ -128,13 +142,17 @@ def _ensure_handler() -> None:
 
 
 def warn(relaxation: Relaxation, name: str, tol: float) -> None:
-    """Emit a ConvergenceWarning that tells achieved, wanted and what to try."""
+    """Emit a ConvergenceWarning that tells the likely cause first, then achieved, wanted and what to try."""
     solution = relaxation.solution
     scale = max(abs(solution.upper), 1e-300)
+    uneven = getattr(solution.state.rows, "uneven_columns", "")
+    cause = f": {uneven}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if uneven else ""
+    advice = "" if uneven else ", or scaled features"
     warnings.warn(
-        f"{name} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label vectors: "
-        f"relative gap {solution.gap / scale:.2g} and relative violation {max(relaxation.violation, 0) / scale:.2g}, "
-        f"wanted {tol:.2g}. Try a larger max_iter or tol, a smaller C or C_unlabeled, or scaled features.",
+        f"{name}{cause} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label "
+        f"vectors: relative gap {solution.gap / scale:.2g} and relative violation "
+        f"{max(relaxation.violation, 0) / scale:.2g}, wanted {tol:.2g}. Try a larger max_iter or tol, a smaller C or "
+        f"C_unlabeled{advice}.",
         ConvergenceWarning,
         stacklevel=callers_level(),
     )

@@ -1,6 +1,7 @@
 """Linear rows: a dense or CSR matrix, looked at in passes over all rows, never copied.
 
-One pass over a row serves all T columns of U. The intercept is a constant feature of value ``bias``, regularised like
+One pass over a sparse row serves all T columns of U; dense rows are looked at a column after the other, a piece of them
+that stays in the cache at a time: a dot product of contiguous numbers is several times as fast. The intercept is a constant feature of value ``bias``, regularised like
 the others (LIBLINEAR's way): the last row of U.
 """
 
@@ -64,6 +65,8 @@ class LinearRows:
         self.n_instances, self.n_features = X.shape
         self.entries_per_row: float = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
         self._native = native_rows(X)
+        self._by_columns = not sparse.issparse(X)
+        self._piece_work = options.pieces_per_call * self.n_features  # of `slices`, for pieces that stay in the cache
 
     @cached_property
     def squared_norms(self) -> FloatArray:
@@ -81,7 +84,14 @@ class LinearRows:
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """``sum_j coef_j [x_j; bias]``, of shape (n_features + 1, coef.shape[1])."""
-        U = np.zeros((self.n_features + 1, coef.shape[1]))
+        width = coef.shape[1]
+        if self._by_columns and width > 1:
+            columns = np.zeros((width, self.n_features + 1, 1))
+            for begin, end in slices(self.n_instances, self._piece_work):
+                for column, part in zip(columns, np.ascontiguousarray(coef[begin:end].T)):
+                    self._native.combine(part[:, None], self.bias, begin, end, column)
+            return np.ascontiguousarray(columns[:, :, 0].T)
+        U = np.zeros((self.n_features + 1, width))
         self.combine_into(coef, U)
         return U
 
@@ -93,16 +103,32 @@ class LinearRows:
     def scores(self, U: FloatArray) -> FloatArray:
         """``[x_j, bias] U`` of every instance, of shape (n_instances, U.shape[1])."""
         Z = np.empty((self.n_instances, U.shape[1]))
-        self._pass_over(lambda begin, end: self._native.scores(U, self.bias, begin, end, Z[begin:end]), U.shape[1])
+        look_at = self._looker(U)
+        self._pass_over(lambda begin, end: look_at(begin, end, Z[begin:end]), U.shape[1])
         return Z
+
+    def _looker(self, U: FloatArray) -> Callable[[int, int, FloatArray], None]:
+        """What writes ``[x_j, bias] U`` of the rows ``begin .. end - 1`` into an array."""
+        if not self._by_columns or U.shape[1] == 1:
+            return lambda begin, end, Z: self._native.scores(U, self.bias, begin, end, Z)
+        columns = np.ascontiguousarray(U.T)[:, :, None]
+
+        def look_at(begin: int, end: int, Z: FloatArray) -> None:
+            for first, last in slices(end - begin, self._piece_work):
+                z = np.empty((last - first, 1))
+                for t, column in enumerate(columns):
+                    self._native.scores(column, self.bias, begin + first, begin + last, z)
+                    Z[first:last, t] = z[:, 0]
+
+        return look_at
 
     def weighted_scores(self, U: FloatArray, weights: np.ndarray) -> FloatArray:
         """``sum_t weights_jt [x_j, bias]' u_t`` of every instance, in pieces so that no N x T array is made."""
-        values = np.empty(self.n_instances)
+        values, look = np.empty(self.n_instances), self._looker(U)
 
         def look_at(begin: int, end: int) -> None:
             Z = np.empty((end - begin, U.shape[1]))
-            self._native.scores(U, self.bias, begin, end, Z)
+            look(begin, end, Z)
             values[begin:end] = np.einsum("jt,jt->j", Z, weights[begin:end])
 
         self._pass_over(look_at, U.shape[1])
@@ -117,6 +143,49 @@ class LinearRows:
         else:
             pieces = slices(self.n_instances, self.options.thread_pieces * work)
             run([partial(look_at, *piece) for piece in pieces], self.n_jobs)
+
+    @cached_property
+    def uneven_columns(self) -> str:
+        """Which columns of a dense X differ so much, in spread or by a common offset, that solvers suffer; or nothing.
+
+        Told by a sample of the rows.
+        """
+        if sparse.issparse(self.X) or min(self.X.shape) == 0:
+            return ""
+        every = -(-self.n_instances // self.options.column_sample)
+        sample = self.X[::every].astype(np.float64)
+        mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
+        moves = spread > np.finfo(self.X.dtype).eps * mean
+        if not moves.any():
+            return ""
+        wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(moves, spread, np.inf)))
+        far = int(np.argmax(np.where(moves, mean / np.where(moves, spread, 1.0), 0.0)))
+        told = []
+        if spread[wide] > self.options.uneven * spread[narrow]:
+            told.append(
+                f"column {wide} of X spreads {spread[wide] / spread[narrow]:.2g} times as far as column {narrow} "
+                f"({spread[wide]:.3g} and {spread[narrow]:.3g})"
+            )
+        if mean[far] > self.options.uneven * spread[far]:
+            told.append(
+                f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread away from 0 (mean {mean[far]:.3g})"
+            )
+        return ", and ".join(told)
+
+    @cached_property
+    def compact(self) -> LinearRows:
+        """Rows with the same inner products, in columns that suit dense algebra: no more than rows, and along the
+        principal axes where the given ones are uneven. These rows themselves where neither is called for."""
+        n, p = self.n_instances, self.n_features + 1
+        if not self.uneven_columns and n >= p:
+            return self
+        Z = np.column_stack([self.X, np.full(n, self.bias)]).astype(np.float64, copy=False)
+        if self.uneven_columns:
+            left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
+            Z = left * lengths
+        else:
+            Z = np.linalg.qr(Z.T, mode="r").T
+        return LinearRows(np.ascontiguousarray(Z), 0.0, self.n_jobs, self.options)
 
     def near(self, instances: IntArray) -> tuple[Any, IntArray]:
         """All instances are in memory, under their own numbers."""

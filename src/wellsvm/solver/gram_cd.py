@@ -37,6 +37,9 @@ class GramState(State):
     what every instance adds to the margin of its row, at the present alpha and the mu last descended for."""
 
     rows: GramRows
+    _moving = (
+        *State._moving, "_Z", "_alpha_of_Z", "_signed", "_mu_of_signed", "columns", "patterns", "pattern_of",
+    )  # fmt: skip
 
     def __init__(self, rows: GramRows, *problem: Any, **how: Any) -> None:
         super().__init__(rows, *problem, **how)

@@ -5,6 +5,8 @@
 With ``U`` at hand the best alpha_i with all others fixed is a clipped Newton step (Hsieh et al. 2008, for T = 1).
 Most rows rest at a bound of their dual variable. So the margins of all rows are computed in one sequential pass, and
 coordinate descent visits only the rows that this pass found free or in violation: a working set, tested anew each time.
+Dense rows, where columns may be correlated or of any scale, go to Newton's method instead (dense_newton.py): at once with
+the squared hinge loss, after some epochs with the hinge.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.losses import Losses
 from wellsvm.rows.linear import LinearRows
+from wellsvm.solver.dense_newton import DenseNewton
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.threads import slices
 
@@ -32,10 +35,14 @@ class LinearState(State):
     """alpha and, always in step with it, ``U[:, t] = u_t``."""
 
     rows: LinearRows
+    _moving = (*State._moving, "U", "columns", "_margins", "_mu_of_margins", "_working")
 
     def __init__(self, rows: LinearRows, *problem: Any, **how: Any) -> None:
         super().__init__(rows, *problem, **how)
         self._lay_out(np.empty((rows.n_features + 1, 0)))
+        self._newton: tuple[IntArray, DenseNewton] | None = None  # of these rows
+        self.gave_up = False
+        self._visits = 0  # of coordinate descent to the present labels
 
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
@@ -76,7 +83,7 @@ class LinearState(State):
 
     def add(self, candidate: Candidate) -> None:
         """Take a label vector into use."""
-        T = len(self.labels)
+        T, self._visits = len(self.labels), 0
         self.labels.append(candidate.y)
         self.lengths.append(self.squared_lengths(candidate.y))
         self._forget_margins()
@@ -95,7 +102,7 @@ class LinearState(State):
 
         The margins become what they would be if the weights had not moved: good enough for a working set.
         """
-        before, self.labels[0] = self.labels[0], y
+        before, self.labels[0], self._visits = self.labels[0], y, 0
         change = self.spread(self.alpha, y) - self.spread(self.alpha, before)
         self.U[:, 0] += self.rows.combine(change[:, None])[:, 0]
         self.columns[:, 0] = y
@@ -120,6 +127,8 @@ class LinearState(State):
         The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few
         they are all visited, and the loss is what was seen on the way.
         """
+        if self._newton_is_due(rows, goal) and (sweep := self._descend_by_newton(mu, rows, goal)) is not None:
+            return sweep
         losses, options = self.losses, self.options
         few = rows.size < options.few_rows * self.alpha.size
         if few:
@@ -146,6 +155,7 @@ class LinearState(State):
                         self.columns, padded, self.U, self.rows.bias, places,
                     )  # fmt: skip
                     violation, loss = max(violation, worst), loss + total
+        self._visits += n_epochs * working.size
         self._forget_margins()
         if few:
             return Sweep(loss, n_epochs)
@@ -176,6 +186,46 @@ class LinearState(State):
         ends = np.cumsum(sizes)
         instances = np.repeat(starts[rows] - ends + sizes, sizes) + np.arange(sizes.sum())
         return instances[self.columns[instances].any(axis=1)]
+
+    def _newton_is_due(self, rows: IntArray, goal: float) -> bool:
+        """Whether Newton's method suits these rows, and coordinate descent has had its chance.
+
+        The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
+        """
+        dense = isinstance(getattr(self.rows, "X", None), np.ndarray) and self.label_set.starts is None
+        if not dense or self.gave_up or rows.size == 0:
+            return False
+        n, p = self.rows.X.shape
+        if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
+            return False
+        squared = bool(np.all(self.losses.ridge[rows] > 0))
+        at_once = squared or bool(self.rows.uneven_columns)
+        if not at_once and goal < self.options.least_rounded_goal:
+            return False
+        return at_once or self._newton is not None or self._visits > self.options.dense_epochs * rows.size
+
+    def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
+        """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""
+        n, few = self.alpha.size, rows.size < self.options.few_rows * self.alpha.size
+        if self._newton is None or not np.array_equal(self._newton[0], rows):
+            part = self.rows.part(rows) if few else self.rows
+            self._newton = rows, DenseNewton(part.compact, self.options)
+        newton, chosen = self._newton[1], rows if few else np.arange(n)
+        taking_part = np.zeros(n, dtype=bool)
+        taking_part[rows] = True
+        if not newton.affordable(mu) or np.any(self.alpha[~taking_part]):
+            return None
+        losses = Losses(np.where(taking_part, self.losses.cap, 0.0)[chosen], self.losses.ridge[chosen])
+        columns = self.columns[chosen][:, : mu.size]
+        U = newton.rows.combine(self.alpha[chosen][:, None] * columns) if newton.rows is not self.rows else self.U
+        outcome = newton.solve(columns, mu, losses, U[:, : mu.size], self.options.newton_goal * goal)
+        if outcome is None:
+            self.gave_up = True
+            return None
+        self.alpha[chosen] = outcome.alpha
+        self.U[:, : mu.size] = self.rows.combine(self.at_instances(self.alpha)[:, None] * self.columns[:, : mu.size])
+        self._forget_margins()
+        return Sweep(self.losses.total(self.margins(mu), rows), max(1, outcome.n_steps))
 
     def _unsettled(self, margins: FloatArray, rows: IntArray) -> IntArray:
         """Of ``rows``, those whose dual variable is free or wants to move."""

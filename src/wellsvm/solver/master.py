@@ -8,7 +8,8 @@ For fixed mu it is an SVM. Any feasible pair (alpha, mu) bounds the optimum on b
     upper = 1/2 sum_t mu_t ||u_t||^2 + sum_i loss_i(margin_i)       the primal at w_t = mu_t u_t, Eq. (13)
     lower = sum alpha - 1/2 max_t ||u_t||^2 - 1/2 sum ridge alpha^2  the dual, mu at its worst
 
-Epochs of coordinate descent in alpha alternate with steps in mu until ``upper - lower <= tol * upper``.
+Epochs of coordinate descent in alpha alternate with steps in mu until ``upper - lower <= tol * upper``. A master that
+is only asked whether a new label vector lowers the objective enough ends earlier: see `Aim`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.mixture import UPDATES
 
-__all__ = ["Candidate", "Solution", "State", "Sweep", "begin", "fit_svm", "solve_master", "solve_svm"]
+__all__ = ["Aim", "Candidate", "Solution", "State", "Sweep", "begin", "fit_svm", "solve_master", "solve_svm"]
 
 
 class Sweep(NamedTuple):
@@ -48,6 +49,28 @@ class Candidate(NamedTuple):
     image: FloatArray
 
 
+class Aim(NamedTuple):
+    """What a master is asked that holds one label vector more than the one before: does the objective fall enough?
+
+    Attributes
+    ----------
+    start : float
+        The objective before.
+    target : float
+        What it must fall to for the new label vector to be worth its place. The master ends once its lower bound is
+        not below: then no weights get there. It also ends once its upper bound is below.
+    linear : float
+        Of the dual value at the alpha before, what does not depend on mu, ...
+    squared_norms : array of shape (T,)
+        ... and ``||u_t||^2``, the new label vector's included: a first lower bound of the objective, for every mu.
+    """
+
+    start: float
+    target: float
+    linear: float
+    squared_norms: FloatArray
+
+
 class State(ABC):
     """Dual variables and label vectors of one problem, and coordinate descent on them.
 
@@ -59,6 +82,8 @@ class State(ABC):
         Those in use.
     """
 
+    _moving: tuple[str, ...] = ("alpha", "labels", "lengths")  # attributes that descending and adding labels change
+
     def __init__(
         self,
         rows: Rows,
@@ -69,6 +94,7 @@ class State(ABC):
     ) -> None:
         self.rows, self.label_set, self.losses, self.options = rows, label_set, losses, options
         self.alpha = np.zeros_like(losses.cap) if alpha is None else np.minimum(alpha, losses.cap)
+        self.gave_up = False  # whether rounding is known to be in the way of a solution
         self.labels: list[LabelArray] = []
         self.lengths: list[FloatArray] = []
 
@@ -139,6 +165,16 @@ class State(ABC):
     @abstractmethod
     def relabel(self, y: LabelArray) -> None:
         """Put y in the place of the only label vector; what did not change costs nothing."""
+
+    def saved(self) -> dict[str, Any]:
+        """All that descending and new label vectors change, as it is now, for `restore`."""
+        values = {name: getattr(self, name) for name in self._moving if hasattr(self, name)}
+        return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in values.items()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go back to where the state was `saved`; this can be done once."""
+        for name, value in saved.items():
+            setattr(self, name, value)
 
     # -------------------------------------------------------------- the SVM for given mu
 
@@ -236,21 +272,29 @@ def solve_master(
     rng: np.random.Generator,
     tol: float,
     max_rounds: int = Options.svm_rounds,
+    aim: Aim | None = None,
 ) -> Solution:
     """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
 
     Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count. A round is
     a sweep over the rows and, if alpha is about right for the present mu, a step in mu; ``max_rounds`` bounds them.
+    With an ``aim`` it ends as soon as that is decided, too.
     """
     losses, options = state.losses, state.options
     mixture = UPDATES[options.weight_update](mu, options)
-    n_epochs, goal = 0, options.first_goal
+    if aim is not None:
+        mixture.aim(aim.start, aim.target)
+        mixture.add_cut(aim.linear, aim.squared_norms)
+        mixture.step(aim.start, options.weights_goal * tol * abs(aim.start))
+    n_epochs, goal, least_gap = 0, options.first_goal, np.inf
     for n_rounds in count(1):
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
             sweep = state.descend(mixture.mu, rows, rng, goal)
             squared_norms = state.squared_norms()
             linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
+        if state.gave_up:
+            max_rounds = min(max_rounds, options.rounds_after_failure)
         if not np.isfinite(linear + half):
             raise ValueError(
                 "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
@@ -259,16 +303,30 @@ def solve_master(
         mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
         upper = half + sweep.loss
-        if upper - mixture.lower <= tol * abs(upper) or n_rounds >= max_rounds:
+        if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
             upper = half + losses.total(state.margins(mixture.mu), rows)
-            if upper - mixture.lower <= tol * abs(upper) or n_rounds >= max_rounds:
+            if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
                 return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
-        if mu.size > 1 and svm_gap <= options.weights_lead * (upper - mixture.lower):
+        error = upper - mixture.lower
+        if aim is not None:  # what the lower bound leaves open at first says nothing: the new vector may not hold it
+            error = min(error, max(aim.start - aim.target, aim.start - upper))
+        lags = mu.size == 1 or svm_gap > options.weights_lead * error
+        if not lags:
             mixture.step(upper, options.weights_goal * tol * abs(upper))
-        else:
+        if lags or upper - mixture.lower > options.stalled * least_gap:
             goal *= options.goal_factor
+        least_gap = min(least_gap, upper - mixture.lower)
     raise AssertionError("unreachable")
+
+
+def _is_over(upper: float, lower: float, tol: float, aim: Aim | None, options: Options) -> bool:
+    """Whether the bounds are as near as asked for, or tell what was asked."""
+    if upper - lower <= tol * abs(upper):
+        return True
+    if aim is None:
+        return False
+    return lower >= aim.target or (upper <= aim.target and upper - lower <= options.enough_known * (aim.start - upper))
 
 
 def solve_svm(

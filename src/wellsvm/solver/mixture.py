@@ -39,6 +39,9 @@ class ClosedForm:
     def __init__(self, mu: FloatArray, options: Options) -> None:
         self.mu, self.lower, self.least = mu, -np.inf, options.least_weight
 
+    def aim(self, start: float, target: float) -> None:
+        """The closed form knows no levels."""
+
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``."""
         self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
@@ -65,9 +68,18 @@ class LevelMethod:
 
     def __init__(self, mu: FloatArray, options: Options) -> None:
         self.mu, self.lower, self.options = mu, -np.inf, options
-        self._upper = np.inf
+        self._upper = self._start = np.inf
+        self._fall = 0.0
         self._offsets = np.empty(0)
         self._slopes = np.empty((0, mu.size))
+
+    def aim(self, start: float, target: float) -> None:
+        """Ask for ``target`` first, then for a few times what F has fallen from ``start``, before any lower level.
+
+        A label vector that has just been added may be violated by many times the objective, and still earn a small
+        weight only: a level that its cut alone would allow is far from anything that can be reached.
+        """
+        self._start, self._fall = start, start - target
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
@@ -89,6 +101,9 @@ class LevelMethod:
         self._upper = best if best - self.lower > enough else upper
         while self._upper - self.lower > enough:
             level = self.lower + self.options.level * (self._upper - self.lower)
+            if self._fall > 0:
+                known = max(self._fall, self.options.more_fall * (self._start - self._upper))
+                level = max(level, self._start - known)
             mu = project_below(self.mu, self._slopes, level - self._offsets, self.options.no_distance)
             if mu is not None:
                 self.mu = mu
