@@ -144,6 +144,11 @@ class Options:
     most_noise: float = 0.5
     """Largest share of wrong labels that can be asked for."""
 
+    group_folds: int = 3
+    """Folds of groups that are held out to judge the search for labels: more cost more. Not measured."""
+    first_labels_price: float = 0.01
+    """Price of the SVM on the first labels of groups, as a share of C: many of these labels are wrong."""
+
     sampled_rows: int = 4000
     """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
     grown_leads: tuple[float, ...] = (0.7, 0.5, 0.3)

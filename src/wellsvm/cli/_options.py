@@ -57,21 +57,22 @@ def _gamma(text: str) -> float | str:
     """A number, or a rule."""
     if text in ("mean", "scale", "auto"):
         return text
-    return _number(text, "a number, 'mean', 'scale' or 'auto'")
+    return number_typed(text, "a number, 'mean', 'scale' or 'auto'")
 
 
-def _balance(text: str) -> Any:
+def balance_typed(text: str) -> Any:
     """ "estimate", "labels", None, a share, or an interval."""
     if text in ("estimate", "labels", "none"):
         return None if text == "none" else text
     expected = "'estimate', 'labels', 'none', a share such as 0.4, or an interval such as 0.3,0.5"
-    shares = [_number(part, expected) for part in text.split(",")]
+    shares = [number_typed(part, expected) for part in text.split(",")]
     if len(shares) > 2:
         raise typer.BadParameter(f"{text!r} is not {expected}")
     return shares[0] if len(shares) == 1 else tuple(shares)
 
 
-def _number(text: str, expected: str) -> float:
+def number_typed(text: str, expected: str) -> float:
+    """A number, or an error that says what was expected."""
     try:
         return float(text)
     except ValueError:
@@ -162,7 +163,7 @@ LossOfRows = Annotated[
 Balance = Annotated[
     Any,
     typer.Option(
-        "--balance", parser=_balance, metavar="estimate|labels|none|SHARE|LOW,HIGH",
+        "--balance", parser=balance_typed, metavar="estimate|labels|none|SHARE|LOW,HIGH",
         help="Share of positives among the unlabeled rows: estimated, as among the labeled ones, free, given, or "
         "between two.",
     ),

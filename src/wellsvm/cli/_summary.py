@@ -66,6 +66,8 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
     else:
         rows.append(("rows", f"{summary['rows']:,}"))
     rows.append(("features", f"{summary['features']:,}"))
+    if "groups" in summary:
+        rows.append(("groups", f"{summary['groups']:,}"))
     if "labeled" in summary:
         rows.append(("labeled", f"{summary['labeled']:,} rows ({summary['labeled'] / summary['rows']:.2%})"))
     if "classes" in summary:
@@ -75,6 +77,10 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
     if "C_unlabeled" in summary:
         chosen = f", chosen by {summary['chosen_by']}" if summary["chosen_by"] else ""
         rows.append(("C_unlabeled", f"{summary['C_unlabeled']:g}{chosen}"))
+    if "noise" in summary:
+        rows.append(("wrong labels", f"at most {_numbers(summary['noise'], '.2g')} of those of each class"))
+    if summary.get("suspects"):
+        rows.append(("suspects", f"data rows {_numbers(summary['suspects'], 'd', most=len(summary['suspects']))}"))
     if summary.get("class_shares"):
         rows.append(("class shares", summary["class_shares"]))
     if "used_unlabeled" in summary and not summary["used_unlabeled"] and summary["labeled"] < summary["rows"]:

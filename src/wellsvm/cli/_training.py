@@ -18,7 +18,7 @@ from wellsvm.cli._data import Format, Layout, Table, read
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_summary
 from wellsvm.partial_labels import normalize_partial_labels
 
-__all__ = ["Job", "on_bags", "on_clusters", "on_rows"]
+__all__ = ["Job", "as_label", "labels_of", "on_bags", "on_clusters", "on_rows"]
 
 # Fits a model to a table and gives what there is to tell of this task.
 Trainer: TypeAlias = Callable[[Any, Table], dict[str, Any]]
@@ -60,7 +60,7 @@ def on_rows(unlabeled: str) -> Trainer:
     """Trains a semi-supervised model; ``unlabeled`` is what the user typed."""
 
     def train(model: Any, table: Table) -> dict[str, Any]:
-        y = _labels_of(table)
+        y = labels_of(table)
         model.set_params(unlabeled=_marker(unlabeled, table))
         model.fit(table.X, y)
         with warnings.catch_warnings():
@@ -88,12 +88,12 @@ def on_bags(positive_class: str | None) -> Trainer:
     """Trains a model of bags; ``positive_class`` is what the user typed."""
 
     def train(model: Any, table: Table) -> dict[str, Any]:
-        labels = _labels_of(table)
+        labels = labels_of(table)
         if np.any(labels.mask):
             raise ValueError(f"data row {np.flatnonzero(labels.mask)[0] + 1} has no label; every bag needs one")
         bags = Bags(table.X, table.groups)
         y = bags.bag_labels(np.ma.getdata(labels))
-        model.set_params(positive_class=None if positive_class is None else _as_label(positive_class, y))
+        model.set_params(positive_class=None if positive_class is None else as_label(positive_class, y))
         model.fit(bags, y)
         return {"bags": len(bags), "classes": model.classes_, "training_accuracy": model.score(bags, y)}
 
@@ -106,7 +106,8 @@ def on_clusters(model: Any, table: Table) -> dict[str, Any]:
     return {"cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters)}
 
 
-def _labels_of(table: Table) -> np.ma.MaskedArray:
+def labels_of(table: Table) -> np.ma.MaskedArray:
+    """The labels of a table that must have some."""
     if table.y is None:
         raise ValueError("the data has no labels: there is no array 'y' in the file")
     return table.y
@@ -116,9 +117,9 @@ def _marker(text: str, table: Table) -> Any:
     """The estimator's ``unlabeled`` for what was typed."""
     if text == "none":
         return None
-    y = _labels_of(table)
+    y = labels_of(table)
     if text != "auto":
-        return _as_label(text, y)
+        return as_label(text, y)
     if table.form is Format.SVMLIGHT and np.array_equal(np.unique(y.compressed()), [-1, 0, 1]):
         warnings.warn(
             "labels are -1, 0 and 1: rows of label 0 are taken as unlabeled, as in SVMlight; pass --unlabeled 0 to "
@@ -130,7 +131,7 @@ def _marker(text: str, table: Table) -> Any:
     return "auto"
 
 
-def _as_label(text: str, y: np.ndarray) -> Any:
+def as_label(text: str, y: np.ndarray) -> Any:
     """What was typed, as the kind of label that the data has."""
     if y.dtype.kind == "b":
         if text.lower() not in ("true", "false"):

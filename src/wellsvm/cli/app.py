@@ -6,7 +6,7 @@ import typer
 
 from wellsvm._versions import show_versions
 from wellsvm.cli.demo import demo
-from wellsvm.cli.fit import fit
+from wellsvm.cli.fit_weak import fit
 from wellsvm.cli.info import info
 from wellsvm.cli.predict import predict
 

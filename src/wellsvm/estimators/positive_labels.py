@@ -85,8 +85,8 @@ def _only(left: set[Any], markers: set[Any]) -> Any:
             f"y holds one class only, {_shown(left)}: mark unlabeled rows by a missing value, 0 or -1, or unlabeled=..."
         )
     raise ValueError(
-        f"y holds {_shown(left)}, so that the positive class is not clear: pass positive_class=..., or unlabeled=... for "
-        "the values that mark unlabeled rows (classes need 1 label here, the positive one)"
+        f"y holds {_shown(left)}, so that the positive class is not clear: pass positive_class=..., or unlabeled=... "
+        "for the values that mark unlabeled rows (classes need 1 label here, the positive one)"
     )
 
 

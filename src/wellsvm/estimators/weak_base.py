@@ -28,7 +28,7 @@ from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
 from wellsvm.solver.master import fit_svm
 
-__all__ = ["FromScores", "Ground", "WeakBase", "class_labels", "mean_difference", "svm_scores"]
+__all__ = ["FromScores", "Ground", "WeakBase", "class_labels", "svm_scores"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ class WeakBase(SemiSupervisedBase):
         rngs = [ground.rng(k) for k in range(len(tasks))]
         fits = self._fit_tasks(tasks, ground.options, rngs, ground.n_jobs, progress)
         self._store(ground.X, ground.kernel, ground.rows, known, fits, ground.options)
+        del self.balance_found_  # for those whose balance is a parameter
         progress.end(fitted=True)
         return fits
 
@@ -119,11 +120,6 @@ def class_labels(codes: np.ndarray, n_classes: int) -> list[LabelArray]:
     """+1 for the class of every two-class problem (the second of two, else each), -1 for others, 0 where unknown."""
     positive = [1] if n_classes == 2 else range(n_classes)
     return [np.where(codes < 0, 0, np.where(codes == k, 1, -1)).astype(np.int8) for k in positive]
-
-
-def mean_difference(rows: Rows, weights: FloatArray) -> FloatArray:
-    """Scores ``<x, sum_i weights_i x_i>`` of all rows: weights that sum to 0 give a difference of means."""
-    return np.asarray(rows.scores(rows.combine(np.ascontiguousarray(weights[:, None])))[:, 0])
 
 
 def svm_scores(ground: Ground, y: LabelArray, prices: FloatArray, number: int = 0, rough: float = 1.0) -> FloatArray:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.base import LabelSet
 from wellsvm.labels.balanced import largest
+from wellsvm.labels.base import LabelSet
 
 __all__ = ["NoisyLabels"]
 
