@@ -129,7 +129,8 @@ def proportions(
     model = ProportionSVC(C=C, slack=slack, kernel=kernel.value, gamma=gamma, tol=tol, random_state=seed)
 
     def train(model: Any, table: Table) -> dict[str, Any]:
-        shares = {}
+        shares: dict[Any, Any] = {}
+        assert table.groups is not None
         for row, (name, value) in enumerate(zip(table.groups.tolist(), labels_of(table).tolist())):
             if value is None or shares.setdefault(name, value) != value:
                 told = "no share" if value is None else f"the share {value}, others of its group {shares[name]}"

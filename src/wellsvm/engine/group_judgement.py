@@ -1,9 +1,9 @@
 """Whether the search for labels helps where only proportions of groups are known: by groups held out.
 
 Where the classes overlap, the labels of largest margin that keep the proportions may have little to do with the
-classes, and the first labels, by the direction that fits the proportions best, are nearer to the truth. Groups held out tell:
-their proportions are known, and a function that has not seen them says what they should be. The search is used where
-the squared error of these shares is smaller than that of the SVM on the first labels.
+classes, and the first labels, by the direction that fits the proportions best, are nearer to the truth. Groups held
+out tell: their proportions are known, and a function that has not seen them says what they should be. The search is
+used where the squared error of these shares is smaller than that of the SVM on the first labels.
 """
 
 from __future__ import annotations
