@@ -78,8 +78,6 @@ class WeakBase(SemiSupervisedBase):
         X = check_matrix(self, X, reset=True)
         n_problems_ = n_problems(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not np.any(weight > 0):
-            raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
         loss, kernel = self._loss(X), make_kernel(self, X)
         rows = self._rows_of(X, kernel, most * float(weight.max()), n_jobs if n_problems_ == 1 else None)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
