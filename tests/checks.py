@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from itertools import product
 from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
 
 from wellsvm.bags import Bags
-from wellsvm.labels import BalancedLabels, LabelSet
+from wellsvm.labels import BalancedLabels, LabelSet, checking
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows, Rows
@@ -53,52 +52,20 @@ class KeyInstances(LabelSet):
 
 def enumerate_labels(label_set: LabelSet) -> Iterator[np.ndarray]:
     """All of B, by trying every vector; for sets small enough."""
-    values: list[tuple[int, ...]] = [(-1, 1) if label_set.starts is None else (-1, 0, 1)] * label_set.n_instances
-    if isinstance(label_set, BalancedLabels):
-        values = [(int(y),) if y else (-1, 1) for y in label_set.y_known]
-    for entries in product(*values):
-        y = np.array(entries, dtype=np.int8)
-        if label_set.contains(y):
-            yield y
+    every = checking.enumerate_labels(label_set)
+    assert every is not None, "too large to enumerate"
+    return iter(every)
 
 
 def check_label_set(label_set: LabelSet, rng: np.random.Generator, n_scores: int = 25) -> None:
-    """The contract of `LabelSet`, on a set small enough to enumerate."""
-    every = np.stack(list(enumerate_labels(label_set)))
+    """The public contract, on a set small enough to enumerate, and what the solver makes of the rows of the set."""
+    assert checking.enumerate_labels(label_set) is not None
+    checking.check_label_set(label_set, rng, n_scores)
     n, n_rows = label_set.n_instances, label_set.n_rows
-    members = {y.tobytes() for y in every}
-
-    for k in range(n_scores):
-        # Continuous scores; few values, hence many ties; and all zero, as where every alpha is zero.
-        scores = rng.standard_normal(n) if k % 2 else rng.integers(-2, 3, n).astype(float)
-        scores = scores if k else np.zeros(n)
-        kept = scores.copy()
-        y = label_set.linear_oracle(scores)
-        assert y.dtype == np.int8
-        assert y.shape == (n,)
-        assert y.tobytes() in members, "the oracle left B"
-        assert scores @ y >= (every @ scores).max() - 1e-12, "the oracle is not exact"
-        np.testing.assert_array_equal(scores, kept, err_msg="the oracle changed its argument")
-        for i in range(n):
-            for j in range(i + 1, n):
-                if scores[i] == scores[j] and y[i] < y[j]:
-                    swapped = y.copy()
-                    swapped[[i, j]] = y[[j, i]]
-                    assert not label_set.contains(swapped), "a tie went to the higher index"
-
-    drawn = [label_set.initial(rng) for _ in range(20)]
-    assert all(label_set.contains(y) for y in drawn)
-    assert len(members) == 1 or len({y.tobytes() for y in drawn}) > 1, "random members do not differ"
-    for y in drawn[:5]:
-        broken = y.copy()
-        broken[int(rng.integers(n))] = 2
-        assert not label_set.contains(broken)
-
-    # What the solver makes of the rows of the set.
     K = random_kernel(rng, n)
     state = begin(GramRows(K), label_set, Losses.of("squared_hinge", np.ones(n_rows)), rng.random(n_rows))
-    for y in drawn[:5]:
-        _check_rows_of_instances(state, y, K, rng)
+    for _ in range(5):
+        _check_rows_of_instances(state, label_set.initial(rng), K, rng)
 
 
 def _check_rows_of_instances(state: State, y: np.ndarray, K: np.ndarray, rng: np.random.Generator) -> None:

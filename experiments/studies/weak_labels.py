@@ -128,7 +128,7 @@ def _proportions(rows: Rows, size: float, rng: np.random.Generator) -> Entry:
     X, groups = rows.X[:n], np.arange(n) // int(size)
     truth = (rows.y[:n] > 0).astype(int)
     shares = np.bincount(groups, weights=truth) / size
-    fits = {
+    fits: dict[str, Any] = {
         "ours": ProportionSVC(random_state=0),
         "mean map": MeanMap(),
         "alternating": AlternatingProportionSVC(random_state=0),

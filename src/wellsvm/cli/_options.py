@@ -59,6 +59,17 @@ def _gamma(text: str) -> float | str:
     return number(text, "a number, 'mean', 'scale' or 'auto'")
 
 
+def share_or_rule(text: str) -> Any:
+    """ "estimate", None for "none", a share, or an interval of shares."""
+    if text in ("estimate", "none"):
+        return None if text == "none" else text
+    expected = "'estimate', 'none', a share such as 0.4, or an interval such as 0.3,0.5"
+    shares = [number(part, expected) for part in text.split(",")]
+    if len(shares) > 2:
+        raise typer.BadParameter(f"{text!r} is not {expected}")
+    return shares[0] if len(shares) == 1 else tuple(shares)
+
+
 def number(text: str, expected: str) -> float:
     """What was typed as a number; ``expected`` is for the error."""
     try:

@@ -68,6 +68,8 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("rows", f"{summary['rows']:,}"))
     scaled = ", scaled (stored in the model)" if summary.get("scaled") else ""
     rows.append(("features", f"{summary['features']:,}{scaled}"))
+    if "groups" in summary:
+        rows.append(("groups", f"{summary['groups']:,}"))
     if "labeled" in summary:
         rows.append(("labeled", f"{summary['labeled']:,} rows ({summary['labeled'] / summary['rows']:.2%})"))
     if "classes" in summary:
@@ -82,6 +84,10 @@ def rows_of_summary(summary: dict[str, Any]) -> list[tuple[str, str]]:
     if "C_unlabeled" in summary:
         chosen = f", chosen by {summary['chosen_by']}" if summary["chosen_by"] else ""
         rows.append(("C_unlabeled", f"{summary['C_unlabeled']:g}{chosen}"))
+    if "noise" in summary:
+        rows.append(("wrong labels", f"at most {_numbers(summary['noise'], '.2g')} of those of each class"))
+    if summary.get("suspects"):
+        rows.append(("suspects", f"data rows {_numbers(summary['suspects'], 'd', most=len(summary['suspects']))}"))
     if summary.get("class_shares"):
         rows.append(("class shares", summary["class_shares"]))
     if "used_unlabeled" in summary and not summary["used_unlabeled"] and summary["labeled"] < summary["rows"]:

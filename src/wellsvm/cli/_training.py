@@ -26,7 +26,7 @@ from wellsvm.cli._options import ROWS, number
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_summary
 from wellsvm.partial_labels import normalize_partial_labels
 
-__all__ = ["Job", "asked_balance", "on_bags", "on_clusters", "on_rows"]
+__all__ = ["Job", "as_label", "asked_balance", "labels_of", "on_bags", "on_clusters", "on_rows"]
 
 # Fits a model to a table and gives what there is to tell of this task.
 Trainer: TypeAlias = Callable[[Any, Table], dict[str, Any]]
@@ -85,7 +85,7 @@ def _scaled(table: Table, asked: bool | None) -> tuple[Any, Table]:
 
 def _pipeline(scaler: Any, model: Any, table: Table) -> Pipeline:
     """Scaler and model as one; both are fitted."""
-    if table.groups is None:
+    if not hasattr(model, "locate"):  # rows, not bags
         return make_pipeline(scaler, model)
     wrapped = per_instance(scaler)
     wrapped.transformer_ = scaler
@@ -113,7 +113,7 @@ def asked_balance(typed: Sequence[str] | None) -> Callable[[np.ndarray], Any]:
     if any(not name for name, _, _ in pairs):
         raise typer.BadParameter("--balance: given several times, each must be CLASS=SHARE")
     shares = {name: share(text) for name, _, text in pairs}
-    return lambda y: _by_class({_as_label(name, y): value for name, value in shares.items()}, y)
+    return lambda y: _by_class({as_label(name, y): value for name, value in shares.items()}, y)
 
 
 def _by_class(shares: dict[Any, Any], y: np.ndarray) -> Any:
@@ -134,7 +134,7 @@ def on_rows(unlabeled: str, balance: Callable[[np.ndarray], Any]) -> Trainer:
     """Trains a semi-supervised model; ``unlabeled`` is what the user typed, ``balance`` comes from `asked_balance`."""
 
     def train(model: Any, table: Table) -> dict[str, Any]:
-        y = _labels_of(table)
+        y = labels_of(table)
         marker = _marker(unlabeled, table)
         model.set_params(unlabeled=marker, balance=balance(y if marker in (None, "auto") else y[y != marker]))
         model.fit(table.X, y)
@@ -163,12 +163,12 @@ def on_bags(positive_class: str | None) -> Trainer:
     """Trains a model of bags; ``positive_class`` is what the user typed."""
 
     def train(model: Any, table: Table) -> dict[str, Any]:
-        labels = _labels_of(table)
+        labels = labels_of(table)
         if np.any(labels.mask):
             raise ValueError(f"data row {np.flatnonzero(labels.mask)[0] + 1} has no label; every bag needs one")
         bags = Bags(table.X, table.groups)
         y = bags.bag_labels(np.ma.getdata(labels))
-        model.set_params(positive_class=None if positive_class is None else _as_label(positive_class, y))
+        model.set_params(positive_class=None if positive_class is None else as_label(positive_class, y))
         model.fit(bags, y)
         facts = {"bags": len(bags), "classes": model.classes_, "positive_class": model.positive_class_}
         if hasattr(model, "best_params_"):
@@ -185,7 +185,8 @@ def on_clusters(model: Any, table: Table) -> dict[str, Any]:
     return {"cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters)}
 
 
-def _labels_of(table: Table) -> np.ma.MaskedArray:
+def labels_of(table: Table) -> np.ma.MaskedArray:
+    """The labels of a table that must have some."""
     if table.y is None:
         raise ValueError("the data has no labels: there is no array 'y' in the file")
     return table.y
@@ -195,9 +196,9 @@ def _marker(text: str, table: Table) -> Any:
     """The estimator's ``unlabeled`` for what was typed."""
     if text == "none":
         return None
-    y = _labels_of(table)
+    y = labels_of(table)
     if text != "auto":
-        return _as_label(text, y)
+        return as_label(text, y)
     if table.form is Format.SVMLIGHT and np.array_equal(np.unique(y.compressed()), [-1, 0, 1]):
         warnings.warn(
             "labels are -1, 0 and 1: rows of label 0 are taken as unlabeled, as in SVMlight; pass --unlabeled 0 to "
@@ -209,7 +210,7 @@ def _marker(text: str, table: Table) -> Any:
     return "auto"
 
 
-def _as_label(text: str, y: np.ndarray) -> Any:
+def as_label(text: str, y: np.ndarray) -> Any:
     """What was typed, as the kind of label that the data has."""
     if y.dtype.kind == "b":
         if text.lower() not in ("true", "false"):

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from wellsvm.cli import _options as option
-from wellsvm.cli.fit import fit
+from wellsvm.cli.fit_weak import fit
 from wellsvm.cli.info import info
 from wellsvm.cli.predict import predict
 from wellsvm.cli.report import report

@@ -1,8 +1,8 @@
 """How many labels may be wrong: by cross-validation on the labels as they are, wrong ones included.
 
 Wrong labels among the rows held out cost every candidate about the same, so that the better one still wins; they only
-add noise, and the more so the more of them there are. So a share above 0 must save more errors than one standard error
-of the difference to the plain SVM; of those that do, the smallest within one standard error of the best is taken.
+add noise, and the more so the more of them there are. So a share above 0 must save more errors than two standard
+errors of the difference to the plain SVM; then the smallest share within two of the best is taken.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _values(
 
 
 def _smallest_good(shares: tuple[float, ...], errors: FloatArray, options: Options) -> float:
-    """The smallest share within one standard error of the best, if the best is better than 0 by as much."""
+    """The smallest share within some standard errors of the best, if the best is better than 0 by as much."""
     means = errors.mean(axis=1)
     best = int(np.argmin(means))
 

@@ -91,7 +91,7 @@ def _envelope(p: FloatArray, u: FloatArray) -> float:
 
 
 def _above_median(p: FloatArray, u: FloatArray) -> float:
-    return float(min(1.0, 2 * np.mean(u >= np.median(p))))
+    return min(1.0, 2 * float(np.mean(u >= np.median(p))))
 
 
 def _normals(p: FloatArray, u: FloatArray, options: Options) -> tuple[float, float]:

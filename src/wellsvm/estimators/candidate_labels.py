@@ -76,8 +76,6 @@ class CandidateLabelSVC(WeakBase):
         Class of every training row, one of its candidates.
     balance_ : array of shape (n_classes,)
         Share of each class among the rows, as found when all classes were relabelled together.
-    balance_found_ : array of shape (n_classes,)
-        Share of each class among the rows of several candidates by what `predict` says of them.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
         f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :

@@ -68,8 +68,8 @@ class GroupShares:
             g = int(wrong[0])
             raise ValueError(
                 f"proportions ask for {least[g]} to {most[g]} rows of class {self.known.classes[k]!r} in group "
-                f"{self.names[g]!r}, but y already has {found[g]} there and {free[g]} rows without a label; correct one "
-                "of them or raise slack"
+                f"{self.names[g]!r}, but y already has {found[g]} there and {free[g]} rows without a label; correct "
+                "one of them or raise slack"
             )
 
 
@@ -202,9 +202,7 @@ def _classes(classes: Any, columns: Any, partial: PartialLabels | None, width: i
         named = np.asarray(classes)
     elif columns is not None:
         named = np.asarray(columns)
-    elif (partial is not None and len(partial.classes) == width) or (
-        partial is not None and len(partial.classes) == 1 and width == 2 and partial.labeled.all()
-    ):
+    elif partial is not None and (len(partial.classes) == width or partial.labeled.all()):
         named = partial.classes
     else:
         named = np.arange(width)

@@ -45,7 +45,8 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
     markers |= left - {positive_class}
     if len(markers) > 1 and auto:
         raise ValueError(
-            f"y holds {_shown(markers)} besides positive_class={positive_class!r}: negative rows cannot be told here. "
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y holds {_shown(markers)} besides positive_class={positive_class!r}, and negative rows cannot be told here. "
             "Name all of them in unlabeled=[...], or use SemiSupervisedSVC, which takes labels of both classes."
         )
     labeled = np.array([not absent and cell == positive_class for cell, absent in zip(cells, missing)], dtype=np.bool_)
@@ -85,8 +86,8 @@ def _only(left: set[Any], markers: set[Any]) -> Any:
             f"y holds one class only, {_shown(left)}: mark unlabeled rows by a missing value, 0 or -1, or unlabeled=..."
         )
     raise ValueError(
-        f"y holds {_shown(left)}, so that the positive class is not clear: pass positive_class=..., or unlabeled=... for "
-        "the values that mark unlabeled rows (classes need 1 label here, the positive one)"
+        f"y holds {_shown(left)}, so that the positive class is not clear: pass positive_class=..., or unlabeled=... "
+        "for the values that mark unlabeled rows (classes need 1 label here, the positive one)"
     )
 
 

@@ -199,8 +199,8 @@ class PositiveUnlabeledSVC(WeakBase):
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)
         labels = BalancedLabels(y_known, *positive_bounds(balance, y_known))
-        self._fit_sets(ground, known, [labels], [[self._first_scores(ground, positive)]], prices, free)
-        self._store_balance(shares, labels, free)
+        (fit,) = self._fit_sets(ground, known, [labels], [[self._first_scores(ground, positive)]], prices, free)
+        self._store_balance(shares, labels, free, fit.scores())
         return self
 
     def _checked_balance(self) -> Any:
@@ -229,7 +229,9 @@ class PositiveUnlabeledSVC(WeakBase):
         prices = Options.first_price * self._price() * weight * weight.size / (2 * sides)
         return svm_scores(ground, np.where(positive, 1, -1).astype(np.int8), prices, rough=Options.rough)
 
-    def _store_balance(self, shares: Shares | None, labels: BalancedLabels, free: BoolArray) -> None:
+    def _store_balance(self, shares: Shares | None, labels: BalancedLabels, free: BoolArray, f: FloatArray) -> None:
+        found = float(np.mean(f[free] > 0))
+        self.balance_found_, self.used_unlabeled_ = np.array([1 - found, found]), True
         self.balance_se_ = np.zeros(2)
         if shares is not None:
             self.balance_, self.balance_se_ = shares

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray
-from wellsvm.estimators.base import all_or_nothing, number
+from wellsvm.engine.group_judgement import first_direction, searching_helps
+from wellsvm.estimators.base import all_or_nothing, flag, number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.group_shares import GroupShares, read_group_shares
-from wellsvm.estimators.weak_base import WeakBase, class_labels, mean_difference
+from wellsvm.estimators.weak_base import WeakBase, class_labels
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.labels.base import LabelSet
 from wellsvm.labels.proportions import ProportionLabels
+from wellsvm.options import Options
 
 __all__ = ["ProportionSVC"]
 
@@ -26,6 +29,9 @@ class ProportionSVC(WeakBase):
         Penalty on the loss of a row.
     slack : float, default=0.0
         How far a proportion may be off: a share p becomes the interval from p - slack to p + slack.
+    safe : bool, default=True
+        Whether to leave the search out where groups held out speak against it: the result is then an SVM of low price
+        on the labels that the direction which fits the proportions best gives.
     classes : array of shape (n_classes,) or None, default=None
         Names of the classes, in the order of the columns of ``proportions``. None: its names if it has some, those in
         ``y`` if it is given, else 0, 1, ...
@@ -77,8 +83,8 @@ class ProportionSVC(WeakBase):
         What was asked of them: the middle of the interval where one was given.
     transduction_ : array of shape (n_samples,)
         Class of every training row; known ones kept. Of two classes, every group has its proportions.
-    balance_found_ : array of shape (n_classes,)
-        Share of each class among the rows of unknown label by what `predict` says of them.
+    searched_ : bool
+        Whether labels were searched for; see ``safe``.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
         f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
@@ -112,6 +118,7 @@ class ProportionSVC(WeakBase):
         self,
         C=2.0,
         slack=0.0,
+        safe=True,
         classes=None,
         unlabeled="auto",
         kernel="linear",
@@ -133,6 +140,7 @@ class ProportionSVC(WeakBase):
     ):
         self.C = C
         self.slack = slack
+        self.safe = safe
         self.classes = classes
         self.unlabeled = unlabeled
         self.kernel = kernel
@@ -193,26 +201,20 @@ class ProportionSVC(WeakBase):
         y_known = class_labels(given.known.codes, len(given.known.classes))
         counts = [given.bounds(k, slack, known) for k, known in zip(given.positive, y_known)]
         label_sets = [ProportionLabels(given.rows, *bounds, known) for bounds, known in zip(counts, y_known)]
-        scores = [[self._first_scores(ground.rows, labels)] for labels in label_sets]
-        rising = np.ones(ground.weight.size, dtype=bool)
-        self._fit_sets(ground, given.known, label_sets, scores, C * ground.weight, rising)
+        heard = np.ones(ground.weight.size, dtype=bool)
+        scores = [first_direction(ground.rows, labels, heard) for labels in label_sets]
+        prices, asked = C * ground.weight, flag("safe", self.safe) and bool(np.any(given.known.codes < 0))
+        self.searched_ = not asked or searching_helps(
+            ground.rows, label_sets, ground.loss, prices, ground.seed, ground.options
+        )
+        sets: list[LabelSet] = list(label_sets)
+        if not self.searched_:
+            sets = [BalancedLabels.known(labels.linear_oracle(f)) for labels, f in zip(label_sets, scores)]
+            prices = Options.first_labels_price * prices
+        fits = self._fit_sets(ground, given.known, sets, [[f] for f in scores], prices, heard)
+        if len(fits) == 1:
+            y_found = label_sets[0].linear_oracle(fits[0].scores())
+            self.transduction_ = self.classes_[(y_found > 0).astype(np.intp)]
         self.groups_ = given.names
         self.proportions_ = ((given.low + given.high) / 2)[: len(given.names)]
         return self
-
-    @staticmethod
-    def _first_scores(rows, labels: ProportionLabels) -> FloatArray:
-        """The difference of the class means that fit the groups' means best (the mean map), as a direction.
-
-        ``mean_g = p_g m+ + (1 - p_g) m-`` is solved for m+ and m- by least squares, a group weighing as its rows.
-        """
-        size: IntArray = np.bincount(labels.groups, minlength=labels.low.size)
-        known = np.bincount(labels.groups[labels.y_known == 1], minlength=labels.low.size)
-        at_least_one = np.maximum(size, 1)  # the group of rows without one may be empty
-        share = (known + (labels.low + labels.high) / 2) / at_least_one
-        mixture = np.stack([share, 1 - share], axis=1)
-        solving = np.linalg.pinv(mixture * np.sqrt(size)[:, None]) * np.sqrt(size)
-        weights = ((solving[0] - solving[1]) / at_least_one)[labels.groups]
-        if np.ptp(share[size > 0]) == 0:  # all groups alike: known labels are all there is
-            weights = labels.y_known / np.maximum(1, np.count_nonzero(labels.y_known))
-        return mean_difference(rows, weights)

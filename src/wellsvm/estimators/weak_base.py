@@ -28,7 +28,7 @@ from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
 from wellsvm.solver.master import fit_svm
 
-__all__ = ["FromScores", "Ground", "WeakBase", "class_labels", "mean_difference", "svm_scores"]
+__all__ = ["FromScores", "Ground", "WeakBase", "class_labels", "svm_scores"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class WeakBase(SemiSupervisedBase):
     min_violation = min_decrease = None
     stopping, weight_update = "relative", "level"
     unlabeled: Any = "auto"
+    _of_training_rows: tuple[str, ...] = SemiSupervisedBase._of_training_rows
 
     def _ground(self, X: Any, sample_weight: Any, n_problems: Callable[[Matrix], int], most: float) -> Ground:
         """Check parameters and X, and make its rows; ``most`` is the largest price of a row of weight 1.
@@ -77,8 +78,6 @@ class WeakBase(SemiSupervisedBase):
         X = check_matrix(self, X, reset=True)
         n_problems_ = n_problems(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not np.any(weight > 0):
-            raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
         loss, kernel = self._loss(X), make_kernel(self, X)
         rows = self._rows_of(X, kernel, most * float(weight.max()), n_jobs if n_problems_ == 1 else None)
         seed = seed_of(self.random_state)
@@ -108,6 +107,7 @@ class WeakBase(SemiSupervisedBase):
         rngs = [ground.rng(k) for k in range(len(tasks))]
         fits = self._fit_tasks(tasks, ground.options, rngs, ground.n_jobs, progress)
         self._store(ground.X, ground.kernel, ground.rows, known, fits, ground.options)
+        del self.balance_found_  # for those whose balance is a parameter
         progress.end(fitted=True)
         return fits
 
@@ -119,11 +119,6 @@ def class_labels(codes: np.ndarray, n_classes: int) -> list[LabelArray]:
     """+1 for the class of every two-class problem (the second of two, else each), -1 for others, 0 where unknown."""
     positive = [1] if n_classes == 2 else range(n_classes)
     return [np.where(codes < 0, 0, np.where(codes == k, 1, -1)).astype(np.int8) for k in positive]
-
-
-def mean_difference(rows: Rows, weights: FloatArray) -> FloatArray:
-    """Scores ``<x, sum_i weights_i x_i>`` of all rows: weights that sum to 0 give a difference of means."""
-    return np.asarray(rows.scores(rows.combine(np.ascontiguousarray(weights[:, None])))[:, 0])
 
 
 def svm_scores(ground: Ground, y: LabelArray, prices: FloatArray, number: int = 0, rough: float = 1.0) -> FloatArray:

@@ -174,8 +174,8 @@ class WeakLabelSVC(WeakBase):
     def _fit(self, X, labels, sample_weight):
         if not isinstance(labels, LabelSet):
             raise TypeError(
-                f"labels must be a wellsvm.labels.LabelSet; got {type(labels).__name__}. Derive your own set from it, or "
-                "use the estimator for your kind of labels"
+                f"labels must be a wellsvm.labels.LabelSet; got {type(labels).__name__}. Derive your own set from it, "
+                "or use the estimator for your kind of labels"
             )
         classes = np.array([-1, 1]) if self.classes is None else np.asarray(self.classes)
         if classes.shape != (2,) or classes[0] == classes[1]:
