@@ -25,7 +25,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import wellsvm
-from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV, baselines
+from wellsvm import (
+    Bags,
+    MaxMarginClustering,
+    MultiInstanceSVC,
+    MultiInstanceSVCCV,
+    SemiSupervisedSVC,
+    SemiSupervisedSVCCV,
+    baselines,
+)
 from wellsvm.bags import per_instance
 from wellsvm.baselines import CPMMC, GMMC, MISVM, IterativeSVR, KernelKMeans, MIKernelSVC, miSVM
 from wellsvm.persistence import MARK, TRUSTED, read_mark
@@ -57,6 +65,8 @@ def fitted_models():
             "bags": (MultiInstanceSVC(random_state=0).fit(BAGS, BAG_LABELS), BAGS),
             "sparse_bags": (MultiInstanceSVC(random_state=0).fit(BAGS.with_instances(SPARSE), BAG_LABELS), BAGS),
             "linear_bags": (MultiInstanceSVC(kernel="linear", random_state=0).fit(BAGS, BAG_LABELS), BAGS),
+            "context_bags": (MultiInstanceSVC(context=2.0, random_state=0).fit(BAGS, BAG_LABELS), BAGS),
+            "bags_cv": (MultiInstanceSVCCV(cv=StratifiedKFold(2), gammas=[0.5], n_jobs=1).fit(BAGS, BAG_LABELS), BAGS),
             "bags_pipeline": (
                 make_pipeline(per_instance(StandardScaler()), MultiInstanceSVC()).fit(BAGS, BAG_LABELS),
                 BAGS,

@@ -27,7 +27,7 @@ from matplotlib.patches import Rectangle
 from sklearn.datasets import load_sample_images
 
 from wellsvm import MultiInstanceSVC
-from wellsvm.images import image_to_bag, images_to_bags
+from wellsvm.images import image_bags, image_to_bag
 from wellsvm.plotting import RegionsDisplay
 
 CUT, CROP, CELL = 220, 96, 12
@@ -52,7 +52,7 @@ positive_corners, negative_corners = flower_corners[share > 0.15], flower_corner
 crops = [cut_out(flower, corner) for corner in [*positive_corners, *negative_corners]]
 crops += [cut_out(pagoda, corner) for corner in pagoda_corners]
 y = np.arange(len(crops)) < len(positive_corners)
-bags, boxes = images_to_bags(crops, "grid", region_size=2, stride=2)
+bags = image_bags(crops, "grid", region_size=2, stride=2)
 print(f"{y.sum()} crops with flower, {(~y).sum()} without;", bags)
 
 # %%
@@ -84,6 +84,24 @@ for ax, picture in zip(axes[1], (flower, pagoda)):
         model, picture[CUT:], "grid", k=3, ax=ax, plot_options={"vmax": 0.8}, **lower
     )
     ax.set_title(f"Test: {np.count_nonzero(display.scores > 0)} of {display.scores.size} regions positive", loc="left")
+plt.show()
+
+# %%
+# Where in the crops?
+# -------------------
+# The bags know where their regions are, so `locate` names the deciding region of a crop by its box in pixels. What a
+# crop is worth as a whole is said by a probability, calibrated on crops that were held out.
+
+calibrated = MultiInstanceSVC(probability=True, random_state=0).fit(bags, y)
+some = np.flatnonzero(y)[:4]
+chances, places = calibrated.predict_proba(bags[some])[:, 1], calibrated.locate(bags[some])
+figure, axes = plt.subplots(1, 4, figsize=(9, 2.6), layout="constrained")
+for ax, crop, chance, (top, left, bottom, right) in zip(axes, (crops[i] for i in some), chances, places):
+    ax.imshow(crop)
+    if top >= 0:  # -1 where the crop is called negative
+        ax.add_patch(Rectangle((left, top), right - left, bottom - top, fill=False, edgecolor="gold", linewidth=2))
+    ax.set_title(f"flower: {chance:.0%}")
+    ax.set_axis_off()
 plt.show()
 
 # %%

@@ -15,7 +15,14 @@ import pytest
 from scipy import sparse
 
 import wellsvm
-from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, SemiSupervisedSVCCV
+from wellsvm import (
+    Bags,
+    MaxMarginClustering,
+    MultiInstanceSVC,
+    MultiInstanceSVCCV,
+    SemiSupervisedSVC,
+    SemiSupervisedSVCCV,
+)
 from wellsvm._fitted_runs import final_estimator
 
 pytest.importorskip("skops")
@@ -228,6 +235,36 @@ def test_the_unlabeled_marker_is_read_as_the_labels_are(command, files, tmp_path
 def test_the_positive_class_can_be_said(command, files, tmp_path):
     assert command("fit", "multi-instance", files / "bags.csv", "-o", tmp_path / "m", "--positive-class", "0").code == 0
     assert final_estimator(wellsvm.load(tmp_path / "m")).positive_class == 0
+
+
+def test_labels_that_do_not_tell_the_positive_class_need_it_and_it_is_named(command, files, tmp_path):
+    text = (files / "bags.csv").read_text().splitlines()
+    column = text[0].split(",").index("label")
+    lines = [line.split(",") for line in text[1:]]
+    for cells in lines:
+        cells[column] = "without" if float(cells[column]) == 0 else "with3"
+    (tmp_path / "bags.csv").write_text("\n".join([text[0], *(",".join(cells) for cells in lines)]) + "\n")
+    how = ("fit", "multi-instance", tmp_path / "bags.csv", "-o", tmp_path / "m")
+    refused = command(*how)
+    assert refused.code != 0
+    assert "--positive-class" in refused.err and "'with3'" in refused.err
+    done = command(*how, "--positive-class", "with3")
+    assert "positive class with3" in " ".join(done.out.split())
+    assert "positive class with3" in " ".join(command("info", tmp_path / "m").out.split())
+    assert json.loads(command("info", tmp_path / "m", "--json").out)["positive_class"] == "with3"
+
+
+def test_cross_validation_chooses_prices_and_context_of_bags(command, files, tmp_path, rows, bag_of):
+    how = ("fit", "multi-instance", files / "bags.npz", "-o", tmp_path / "m", "--no-scale")
+    done = command(*how, "--cv", "--folds", "3")
+    assert done.code == 0
+    assert "by cross-validation over 3 folds" in " ".join(done.out.split())
+    reference = MultiInstanceSVCCV(cv=3, random_state=0).fit(Bags(rows[0], bag_of), np.arange(20) % 2)
+    assert wellsvm.load(tmp_path / "m").best_params_ == reference.best_params_
+    assert "leave out --C-positive, --context" in command(*how, "--cv", "--C-positive", "2", "--context", "1").err
+    assert command(*how, "--context", "2.5", "--C-negative", "3").code == 0
+    loaded = wellsvm.load(tmp_path / "m")
+    assert (loaded.context, loaded.C_negative, loaded.C_positive) == (2.5, 3.0, 1.0)
 
 
 def test_the_positive_class_of_boolean_labels_can_be_said(command, tmp_path):

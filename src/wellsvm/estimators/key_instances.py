@@ -21,7 +21,7 @@ from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.supervised import fold_of
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.base import choice, flag, options_of, threads, whole_number
-from wellsvm.estimators.key_tasks import Prices, bag_values, key_tasks
+from wellsvm.estimators.key_tasks import Averages, Prices, bag_values, key_tasks
 from wellsvm.estimators.probabilities import asked_for_probability
 from wellsvm.function import Function, KernelFunction, LinearFunction, read
 from wellsvm.options import Options
@@ -82,6 +82,7 @@ class KeyInstanceClassifier(BagClassifier):
         *,
         held_out: BoolArray | None = None,
         before: Sequence[Fit] | None = None,
+        averages: Averages | None = None,
     ) -> list[Task]:
         """The two-class problems at given prices; see `key_tasks`."""
         wanted, names = self._positive_codes(), self.classes_.tolist()
@@ -89,7 +90,7 @@ class KeyInstanceClassifier(BagClassifier):
         return key_tasks(
             rows, bags.offsets, codes, wanted, prices, n_keys=self.n_key_instances, n_starts=self.n_starts,
             n_jobs=self.n_jobs if len(wanted) == 1 and held_out is None else 1, held_out=held_out, before=before,
-            titles=titles,
+            averages=averages, titles=titles,
         )  # fmt: skip
 
     def _store_fits(
@@ -181,9 +182,9 @@ class KeyInstanceClassifier(BagClassifier):
         """Values of all bags, each held out once."""
         rough, rng = roughly(options), np.random.default_rng(seed)
         fold = fold_of(codes, options.judge_folds, rng)
-        values = np.zeros((len(bags), len(self._positive_codes())))
+        values, averages = np.zeros((len(bags), len(self._positive_codes()))), Averages()
         for f in range(int(fold.max()) + 1):
-            tasks = self._tasks(rows, bags, codes, prices, held_out=fold == f)
+            tasks = self._tasks(rows, bags, codes, prices, held_out=fold == f, averages=averages)
             fits = [recipe.fit(task, rough, np.random.default_rng([seed, k])) for k, task in enumerate(tasks)]
             values[fold == f] = bag_values(fits, bags.offsets)[fold == f]
         return values

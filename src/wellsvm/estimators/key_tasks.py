@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from wellsvm.rows import Rows
 from wellsvm.solver import Solution, fit_svm
 from wellsvm.threads import run
 
-__all__ = ["KeyOpening", "Prices", "bag_values", "key_tasks"]
+__all__ = ["Averages", "KeyOpening", "Prices", "bag_values", "key_tasks"]
 
 
 class Prices(NamedTuple):
@@ -27,6 +28,22 @@ class Prices(NamedTuple):
     loss: str
     positive: float
     negative: float
+
+
+class Averages:
+    """Means of bags that several fits on the same rows share: under a kernel they cost as much as a fit."""
+
+    def __init__(self) -> None:
+        self._made: dict[bytes, Rows] = {}
+        self._lock = Lock()  # folds run in threads
+
+    def of(self, rows: Rows, starts: IntArray) -> Rows:
+        """``rows.averaged(starts)``; the rows must be the same in all calls."""
+        with self._lock:
+            key = starts.tobytes()
+            if key not in self._made:
+                self._made[key] = rows.averaged(starts)
+            return self._made[key]
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,8 @@ class KeyOpening:
         Threads that search from them.
     before : Fit or None
         A fit of the same bags at other prices.
+    averages : Averages or None
+        Where fits on the same rows share the means.
     """
 
     loss: str
@@ -54,6 +73,7 @@ class KeyOpening:
     n_starts: int = 0
     n_jobs: int | None = None
     before: Fit | None = None
+    averages: Averages | None = None
 
     def __call__(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
         labels, tol = task.labels, min(options.most_start_tol, options.start_tol * options.tol)
@@ -72,7 +92,8 @@ class KeyOpening:
         alpha = np.add.reduceat(single.alpha * np.abs(first), labels.starts[:-1])
         if not options.refine:
             return Opening([first], [], alpha, lead=False)
-        on_means = self._svm(task.rows.averaged(labels.starts), labels.positive_rows, self.C, tol, rng, options)
+        means = (self.averages or Averages()).of(task.rows, labels.starts)
+        on_means = self._svm(means, labels.positive_rows, self.C, tol, rng, options)
         coef = task.rows.from_means(on_means.coefficients(), labels.starts)
         by_mean = task.rows.scores(coef[:, None])[:, 0]
         guesses = [Guess(scores, alpha), Guess(by_mean, on_means.alpha), *self._random(task, options, rng)]
@@ -112,12 +133,14 @@ def key_tasks(
     n_jobs: int | None = None,
     held_out: BoolArray | None = None,
     before: Sequence[Fit] | None = None,
+    averages: Averages | None = None,
     titles: Sequence[str] | None = None,
 ) -> list[Task]:
     """One task for each class that is positive against the rest.
 
     Bags that are ``held_out`` stay among the rows, at a price of 0: so they get values, and kernel values are computed
-    once for all folds. ``before`` are the fits of the same tasks at other prices, to start from.
+    once for all folds. ``before`` are the fits of the same tasks at other prices, to start from; fits on the same rows
+    share ``averages``.
     """
     tasks = []
     for i, k in enumerate(positive_codes):
@@ -125,7 +148,7 @@ def key_tasks(
         C = np.where(labels.positive_rows, prices.positive, prices.negative)
         if held_out is not None:
             C[np.repeat(held_out, np.diff(offsets))[labels.starts[:-1]]] = 0.0
-        opening = KeyOpening(prices.loss, C, n_starts, n_jobs, before[i] if before else None)
+        opening = KeyOpening(prices.loss, C, n_starts, n_jobs, before[i] if before else None, averages)
         losses = Losses.of(prices.loss, C)
         tasks.append(Task(rows, labels, losses, opening, labels.positive_rows, titles[i] if titles else ""))
     return tasks

@@ -17,7 +17,7 @@ from wellsvm.estimators.bag_folds import Fold, Judge, bag_folds, by_scorer, mean
 from wellsvm.estimators.base import Silent, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier, roughly
-from wellsvm.estimators.key_tasks import Prices, bag_values
+from wellsvm.estimators.key_tasks import Averages, Prices, bag_values
 from wellsvm.estimators.parameters import seed_of
 from wellsvm.options import Options
 from wellsvm.rows import Rows
@@ -189,13 +189,13 @@ probability
         pairs = shared_pairs(bags.X, kernel, self._widest(grid), self.cache_size) if n_paths > 1 else None
         rows_at, values = partial(self._rows_at, bags, grid, pairs, {}), []
         for path, (kernel, context) in enumerate(product(grid.kernels, grid.contexts)):
-            rows = rows_at(kernel, context)
+            rows, averages = rows_at(kernel, context), Averages()
             work = [
-                partial(self._values, rows, bags, codes, grid.prices, fold, seed, options, progress, number)
+                partial(self._values, rows, bags, codes, grid.prices, fold, averages, seed, options, progress, number)
                 for number, fold in enumerate(folds, start=path * len(folds))
             ]
             values.append(run(work, self.n_jobs))
-            del rows, work  # the matrix goes before the next one comes
+            del rows, averages, work  # the matrices go before the next ones come
         path, price = self._choose(grid, values, folds, bags, codes, judge)
         kernel, context = list(product(grid.kernels, grid.contexts))[path]
         rows = rows_at(kernel, context)
@@ -237,6 +237,7 @@ probability
         seed: int,
         *,
         held_out: BoolArray | None = None,
+        averages: Averages | None = None,
         progress: Silent = Silent(),
     ) -> Iterator[list[Fit]]:
         """Fit all two-class problems at each of the prices in turn, every fit starting from the one before."""
@@ -244,7 +245,7 @@ probability
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
         n_jobs = self.n_jobs if held_out is None else 1
         for i, (price, options) in enumerate(zip(prices, accuracies)):
-            tasks = self._tasks(rows, bags, codes, price, held_out=held_out, before=before)
+            tasks = self._tasks(rows, bags, codes, price, held_out=held_out, before=before, averages=averages)
             before = self._fit_tasks(tasks, options, rngs, n_jobs, progress, first=i * len(wanted))
             yield before
 
@@ -255,6 +256,7 @@ probability
         codes: IntArray,
         prices: Sequence[Prices],
         fold: Fold,
+        averages: Averages,
         seed: int,
         options: Options,
         progress: Silent,
@@ -263,7 +265,7 @@ probability
         """Values of all bags at each of the prices, learned without the bags held out."""
         accuracies = [roughly(options)] * len(prices)
         with progress.part(number, "fold"):
-            path = self._path(rows, bags, codes, prices, accuracies, seed, held_out=fold.held_out)
+            path = self._path(rows, bags, codes, prices, accuracies, seed, held_out=fold.held_out, averages=averages)
             return [bag_values(fits, bags.offsets) for fits in path]
 
     def _choose(
