@@ -44,6 +44,8 @@ def broken(site: Path) -> list[str]:
 
 
 if __name__ == "__main__":
+    if not any(Path(sys.argv[1]).rglob("*.html")):
+        sys.exit(f"{sys.argv[1]} has no pages; run make docs first")
     found = broken(Path(sys.argv[1]))
     print("\n".join(found) or "every internal link leads somewhere")
     sys.exit(bool(found))

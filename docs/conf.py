@@ -80,7 +80,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "download_all_examples": False,
     "show_signature": False,
-    "plot_gallery": True,
+    "plot_gallery": os.environ.get("WELLSVM_GALLERY") != "0",  # 0: a quick build, without running the examples
     "abort_on_example_error": True,
 }
 
