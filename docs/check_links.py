@@ -28,7 +28,8 @@ class Page(HTMLParser):
 
 def broken(site: Path) -> list[str]:
     """Links within the site that lead nowhere, with the page they are on."""
-    pages = {path.resolve(): Page(path) for path in site.rglob("*.html")}
+    files = (path for path in site.rglob("*.html") if "_static" not in path.parts)  # templates of the theme
+    pages = {path.resolve(): Page(path) for path in files}
     wrong = []
     for path, page in pages.items():
         for link in page.links:

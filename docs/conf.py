@@ -38,6 +38,7 @@ html_static_path = ["_static"]
 html_css_files = ["wellsvm.css"]
 html_show_sourcelink = False
 html_sidebars = {"index": []}
+WIDE_PAGES = ("which", "choices", "results", "reproduction", "benchmarks", "performance")
 html_theme_options = {
     "navigation_with_keys": False,
     "github_url": REPOSITORY,
@@ -46,7 +47,8 @@ html_theme_options = {
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "show_version_warning_banner": True,
     "show_toc_level": 2,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    # Pages of wide tables get the whole width.
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], **dict.fromkeys(WIDE_PAGES, [])},
     "footer_start": ["copyright"],
     "footer_end": [],
 }
