@@ -48,7 +48,7 @@ html_theme_options = {
     "show_version_warning_banner": True,
     "show_toc_level": 2,
     # Pages of wide tables get the whole width.
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], **dict.fromkeys(WIDE_PAGES, [])},
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], **{page: [] for page in WIDE_PAGES}},
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -14,7 +14,8 @@ rng = np.random.default_rng(0)
 def measurements(n):
     """Millimetres, grams and volts of two kinds of part."""
     kind = rng.integers(2, size=n)
-    return np.column_stack([rng.normal(20 + kind, 0.4), rng.normal(500 + 90 * kind, 35), rng.normal(0.01, 0.002, n)]), kind
+    size, weight, noise = rng.normal(20 + kind, 0.4), rng.normal(500 + 90 * kind, 35), rng.normal(0.01, 0.002, n)
+    return np.column_stack([size, weight, noise]), kind
 
 
 X, kind = measurements(300)

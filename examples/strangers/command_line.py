@@ -1,4 +1,4 @@
-"""The command line only: CSV in, model, predictions and an HTML page out. Python writes the data and reads the result."""
+"""The command line only: CSV in, model, predictions and an HTML page out. Python makes the data, reads the result."""
 
 import csv
 import subprocess
