@@ -1,10 +1,16 @@
 """Sphinx configuration: the Markdown pages of this folder, the gallery and the API reference."""
 
+import importlib
+import inspect
+import os
 import re
+from pathlib import Path
 
 from sphinx_gallery.sorting import ExplicitOrder, FileNameSortKey
 
+import wellsvm
 from wellsvm import __version__
+from wellsvm._address import DOCS, REPOSITORY
 
 project = "wellsvm"
 author = "wellsvm developers"
@@ -15,10 +21,13 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst"]
+# What this build is called on the site: a release, or "dev" for everything between them.
+version_name = os.environ.get("WELLSVM_DOCS_VERSION", "dev")
 templates_path = ["_templates"]
 
 # ------------------------------------------------------------------ the look
@@ -29,10 +38,17 @@ html_static_path = ["_static"]
 html_css_files = ["wellsvm.css"]
 html_show_sourcelink = False
 html_sidebars = {"index": []}
+WIDE_PAGES = ("which", "choices", "results", "reproduction", "benchmarks", "performance")
 html_theme_options = {
     "navigation_with_keys": False,
+    "github_url": REPOSITORY,
+    "switcher": {"json_url": f"{DOCS}/versions.json", "version_match": version_name},
+    "check_switcher": False,  # the list is on the site, which may not be there yet
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    "show_version_warning_banner": True,
     "show_toc_level": 2,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    # Pages of wide tables get the whole width.
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], **{page: [] for page in WIDE_PAGES}},
     "footer_start": ["copyright"],
     "footer_end": [],
 }
@@ -66,7 +82,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "download_all_examples": False,
     "show_signature": False,
-    "plot_gallery": True,
+    "plot_gallery": os.environ.get("WELLSVM_GALLERY") != "0",  # 0: a quick build, without running the examples
     "abort_on_example_error": True,
 }
 
@@ -74,6 +90,26 @@ sphinx_gallery_conf = {
 def plain_references(app, what, name, obj, options, lines):
     """Docstrings inherited from scikit-learn refer to sections of its own manual: keep their words."""
     lines[:] = [re.sub(r":ref:`(?:([^<`]+?) *<[^>`]+>|([^`]+))`", r"\1\2", line) for line in lines]
+
+
+def linkcode_resolve(domain, info):
+    """The lines of a public name in the repository, at the tag of a release."""
+    if domain != "py" or not info["module"]:
+        return None
+    found = importlib.import_module(info["module"])
+    for part in info["fullname"].split("."):
+        found = getattr(found, part, None)
+    try:
+        found = inspect.unwrap(found)
+        path, (lines, first) = inspect.getsourcefile(found), inspect.getsourcelines(found)
+    except (TypeError, OSError, AttributeError):
+        return None
+    root = Path(wellsvm.__file__).parent
+    if path is None or not Path(path).is_relative_to(root):
+        return None
+    where = f"src/wellsvm/{Path(path).relative_to(root).as_posix()}"
+    tag = "main" if version_name == "dev" else f"v{version_name}"
+    return f"{REPOSITORY}/blob/{tag}/{where}#L{first}-L{first + len(lines) - 1}"
 
 
 def setup(app):

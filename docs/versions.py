@@ -1,6 +1,6 @@
-"""Keeps the list of published versions: ``python docs/versions.py SITE VERSION`` after SITE/VERSION was copied in place.
+"""Keeps the list of published versions: ``python docs/versions.py SITE VERSION`` after SITE/VERSION was put in place.
 
-SITE/versions.json is what the switcher of every page reads; "stable" is the newest release, or "dev" before the first one.
+SITE/versions.json is what the switcher of every page reads; "stable" is the newest release, or "dev" before the first.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 import shlex
 import sys
@@ -16,9 +17,6 @@ PAGES = [
     path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))) if path.exists()
 ]
 needs_docs = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="a source archive without docs")
-BLOCK = re.compile(
-    r"^(?:<!-- needs scikit-learn (\d+)\.(\d+) -->\n)?```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
 COMMAND = re.compile(r"^(?:\$| {3}) (wellsvm .+?)(?: +#.*)?$", re.MULTILINE)
 STUDY = re.compile(r"^<!-- study ([\w ]+) -->\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
 FIGURES = re.compile(r"^<!-- figures: ([\w, ]+) -->$", re.MULTILINE)
@@ -26,7 +24,7 @@ CITATION = re.compile(r"Eqs?\. (\(?\d+\)?(?:(?:, | and |-)\(?\d+\)?)*)")
 # The demo has its own tests; here it would cost half a minute.
 SKIPPED = ("wellsvm demo",)
 MODULES = (
-    "wellsvm", "baselines", "datasets", "images", "metrics", "model_selection", "partial_labels", "persistence",
+    "wellsvm", "baselines", "datasets", "images", "metrics", "model_selection", "onnx", "partial_labels", "persistence",
     "plotting",
 )  # fmt: skip
 
@@ -45,23 +43,54 @@ def run_command(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not end.value.code, f"{line} ended with exit code {end.value.code}"
 
 
+def outputs_module():
+    """docs/outputs.py, which reads pages and compares what they show."""
+    spec = importlib.util.spec_from_file_location("outputs", ROOT / "docs" / "outputs.py")
+    module = sys.modules["outputs"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@needs_docs
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
-def test_examples_run(path, monkeypatch, tmp_path):
+def test_examples_run_and_print_what_is_shown(path, monkeypatch, tmp_path):
+    outputs = outputs_module()
     monkeypatch.chdir(tmp_path)
-    text, namespace = path.read_text(encoding="utf-8"), {"__name__": "__main__"}
-    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    for block in BLOCK.finditer(text):
-        major, minor, language, content = block.groups()
-        if major and version < (int(major), int(minor)):
+    monkeypatch.syspath_prepend(ROOT / "tests")  # for the shared checks that CONTRIBUTING imports
+    namespace, version = {"__name__": "__main__"}, tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    for block in outputs.blocks_of(path.read_text(encoding="utf-8")):
+        if version < block.needs:
             continue
-        if language == "console":
-            for line in COMMAND.findall(content):
+        if block.language == "console":
+            for line in COMMAND.findall(block.content):
                 if not line.startswith(SKIPPED):
                     run_command(line, monkeypatch)
             continue
-        line = text.count("\n", 0, block.start(4))
-        code = "\n" * line + content  # so that a traceback names the line of the page
-        exec(compile(code, str(path), "exec"), namespace)
+        found = outputs.printed(block, path, namespace)
+        if path.name == "CONTRIBUTING.md":
+            continue
+        where = f"{name_of(path)}, line {block.line}"
+        assert bool(found.strip()) == (block.shown is not None), f"{where}: run python docs/outputs.py {name_of(path)}"
+        assert outputs.alike(found, block.shown or ""), f"{where} prints {found!r}, the page shows {block.shown!r}"
+
+
+@needs_docs
+def test_outputs_are_compared_word_by_word_and_number_by_number():
+    alike = outputs_module().alike
+    assert alike("accuracy 0.91 of\n 3", "accuracy 0.92 of 3\n")
+    assert not alike("accuracy 0.91", "accuracy 0.85")
+    assert not alike("accuracy 0.91", "score 0.91")
+    assert not alike("[1 2 3]", "[1 2]")
+    assert alike("objective 105.2", "objective 103.1")
+
+
+@needs_docs
+def test_outputs_are_filled_in_once():
+    outputs = outputs_module()
+    page = "text\n\n```python\nprint(1)\n```\n\nmore\n\n```python\nx = 2\n```\n"
+    once = outputs.filled(page, lambda block: "1\n" if "print" in block.content else "")
+    assert once == page.replace("print(1)\n```\n", "print(1)\n```\n\n```text\n1\n```\n")
+    assert outputs.filled(once, lambda block: "1\n" if "print" in block.content else "") == once
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

@@ -70,7 +70,7 @@ BAD = {
     "svmlight: empty": Bad(ROWS, "d.svm", "", "has no rows"),
     "svmlight: comments only": Bad(ROWS, "d.svm", "# nothing\n\n", "has no rows"),
     "svmlight: labels only": Bad(ROWS, "d.svm", "1\n-1\n", "has no features"),
-    "svmlight: binary rubbish": Bad(ROWS, "d.svm", NOISE, "is no svmlight file: line 1"),
+    "svmlight: binary rubbish": Bad(ROWS, "d.svm", NOISE, "is not an svmlight file: line 1"),
     "svmlight: no label": Bad(ROWS, "d.svm", GOOD + "1:2 2:3\n", "line 6, '1:2 2:3'"),
     "svmlight: text label": Bad(ROWS, "d.svm", GOOD + "spam 1:2\n", "line 6, 'spam 1:2'"),
     "svmlight: text value": Bad(ROWS, "d.svm", GOOD + "1 1:two\n", "line 6, '1 1:two'"),

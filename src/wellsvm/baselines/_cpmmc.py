@@ -73,7 +73,7 @@ class CPMMC(TwoClusterBaseline):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the mean loss: of a row, C / n_samples.
+        Penalty on the mean loss: of a row, C / n_samples.
     kernel, gamma, degree, coef0 :
         As in MaxMarginClustering.
     balance : float, default=0.3

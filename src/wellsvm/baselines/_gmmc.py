@@ -55,11 +55,11 @@ class GMMC(TwoClusterBaseline):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the loss of a row.
+        Penalty on the loss of a row.
     kernel, gamma, degree, coef0 :
         As in MaxMarginClustering.
     C_balance : float, default=1.0
-        Price of the squared sum of z.
+        Penalty on the squared sum of z.
     ridge : float, default=1e-2
         Share of the mean of its diagonal that is added to the diagonal of the kernel matrix, which is inverted.
     tol : float, default=1e-3

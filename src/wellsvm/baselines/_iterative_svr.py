@@ -33,7 +33,7 @@ class IterativeSVR(TwoClusterBaseline):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the loss of a row.
+        Penalty on the loss of a row.
     kernel, gamma, degree, coef0 :
         As in MaxMarginClustering.
     balance : float, default=0.3

@@ -47,9 +47,9 @@ class LaplacianSVM(SemiSupervisedBaseline):
     Parameters
     ----------
     gamma_A : float, default=0.005
-        Price of the squared norm of f; ``C = 1 / (2 gamma_A)`` in other words. The default is the choice of the paper.
+        Penalty on the squared norm of f; ``C = 1 / (2 gamma_A)`` in other words. The default is the paper's choice.
     gamma_I : float, default=0.045
-        Price of the change of f along the graph. 0 gives the supervised SVM. The default is the choice of the paper.
+        Penalty on the change of f along the graph. 0 gives the supervised SVM. The default is the choice of the paper.
     kernel, gamma, degree, coef0, unlabeled :
         As in SemiSupervisedSVC. There is no class balance.
     fit_intercept : bool, default=True

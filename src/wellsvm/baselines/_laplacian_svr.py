@@ -49,7 +49,7 @@ class LaplacianSVR:
     K : array of shape (n, n)
         Kernel matrix.
     C : float
-        Price of the loss.
+        Penalty on the loss.
     tol : float
         Relative duality gap.
     """

@@ -79,9 +79,9 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the loss of a labeled row.
+        Penalty on the loss of a labeled row.
     C_unlabeled : float, default=0.1
-        Price of the loss of an unlabeled row. 0 gives the supervised SVM.
+        Penalty on the loss of an unlabeled row. 0 gives the supervised SVM.
     kernel, gamma, degree, coef0, unlabeled :
         As in SemiSupervisedSVC.
     balance : "labels", float or dict, default="labels"

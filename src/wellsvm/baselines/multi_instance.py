@@ -49,7 +49,7 @@ class BagBaseline(BagClassifier):
     Parameters
     ----------
     C_positive, C_negative : float, default=1.0
-        Price of the loss of a positive row (a bag, its witness, or an instance labeled positive) and of a negative one.
+        Penalty on the loss of a positive row (a bag, its witness, an instance labeled positive) and of a negative one.
     kernel, gamma, degree, coef0, loss, fit_intercept, positive_class :
         As in MultiInstanceSVC.
     tol : float, default=1e-3

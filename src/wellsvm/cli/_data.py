@@ -109,7 +109,7 @@ def _read_svmlight(path: Path, layout: Layout) -> Table:
         X, y, *bags = load_svmlight_file(io.BytesIO(content), zero_based=True, query_id=by_bag)
     except (ValueError, OverflowError) as error:
         line, text = _first_bad_line(content)
-        raise ValueError(f"{path} is no svmlight file: line {line}, {text!r}: {error}") from error
+        raise ValueError(f"{path} is not an svmlight file: line {line}, {text!r}: {error}") from error
     if by_bag and len(bags[0]) != X.shape[0]:
         raise ValueError(f"{path} has {len(bags[0])} rows with a bag ('qid:') of {X.shape[0]}; every row needs one")
     X, zero_based = _from_index_0(path, X, layout)

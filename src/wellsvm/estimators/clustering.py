@@ -65,12 +65,13 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     n_clusters : int, default=2
         Number of clusters.
     C : float, default=1.0
-        Price of the loss of a row.
+        Penalty on the loss of a row.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values. Dense rows are centred for "linear", sparse
         ones are not.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
+        distance between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
@@ -99,7 +100,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     n_jobs : int or None, default=None
         Threads for the divisions of more than two clusters; results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints a line per label vector and, at the end, what was found: rows labeled, found and uncertain.
     cache_size : float or None, default=None
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
@@ -148,7 +149,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_clusters - 1,)
         Upper bound of the restricted master, its distance to the lower bound, and the violation of the last label
-        vector generated. No violation found is no proof that there is none.
+        vector generated. No violation found does not prove that there is none.
     refined_objective_ : float, array or None
         Mixed-integer objective of the labelling that refinement settled on.
     history_ : list of Record, or a list of them

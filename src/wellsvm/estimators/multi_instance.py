@@ -30,13 +30,14 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     Parameters
     ----------
     C_positive : float, default=1.0
-        Price of the loss of a positive bag.
+        Penalty on the loss of a positive bag.
     C_negative : float, default=1.0
-        Price of the loss of an instance of a negative bag.
+        Penalty on the loss of an instance of a negative bag.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         Kernel between instances; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between instances.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
+        distance between instances.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
@@ -123,7 +124,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master, its distance to the lower bound, and the violation of the last choice
-        generated. No violation found is no proof that there is none.
+        generated. No violation found does not prove that there is none.
     refined_objective_ : float, array or None
         Mixed-integer objective of the choice that refinement settled on.
     history_ : list of Record, or a list of them

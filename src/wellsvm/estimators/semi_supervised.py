@@ -335,7 +335,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
 class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     """Large-margin classifier that learns from labeled and unlabeled rows.
 
-    Of all ways to label the unlabeled rows that respect the class balance it looks for those that allow a large
+    Among all labelings of the unlabeled rows that respect the class balance it looks for those that allow a large
     margin, combines them by a convex program, and (with ``refine``) settles on one.
 
     Parameters
@@ -348,7 +348,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
+        distance between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
@@ -378,7 +379,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate.
+        Maximum number of label vectors.
     warm_start : bool, default=False
         Whether a second `fit` on the same rows starts from the first one's labels and dual variables.
     random_state : int, RandomState or None, default=None
@@ -387,7 +388,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Threads for the one-vs-rest problems of more than two classes or, for two and the linear kernel, for the passes
         over all rows; results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints a line per label vector and, at the end, what was found: rows labeled, found and uncertain.
     cache_size : float or None, default=None
         Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
         that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
@@ -435,7 +436,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master, its distance to the lower bound, and the violation of the last label
-        vector generated. No violation found is no proof that there is none.
+        vector generated. No violation found does not prove that there is none.
     refined_objective_ : float, array or None
         Mixed-integer objective of the labelling that refinement settled on.
     history_ : list of Record, or a list of them
@@ -558,7 +559,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         y : array of shape (n_samples,)
             Labels; unlabeled rows marked as ``unlabeled`` says.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss. A row of weight 0 has no loss but still counts in the balance.
+            Factor on the penalty on each row's loss. A row of weight 0 has no loss but still counts in the balance.
 
         Returns
         -------

@@ -58,7 +58,7 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     Cs_unlabeled : sequence of float or None, default=None
         Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
     gammas : sequence of float or None, default=None
-        Kernel widths to try, for "rbf", "poly" and "sigmoid"; None is ``gamma`` alone.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid"; None is ``gamma`` alone.
     cv : int, splitter or iterable, default=5
         Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`.
     scoring : str, callable or None, default=None
@@ -167,7 +167,7 @@ stopping, weight_update, search, intercept_scaling, probability
         y : array of shape (n_samples,)
             Labels; unlabeled rows marked as ``unlabeled`` says.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss, in training only.
+            Factor on the penalty on each row's loss, in training only.
 
         Returns
         -------
