@@ -139,14 +139,14 @@ def test_numbers_that_overflow_are_refused_by_name():
     for params in ({"C": 10**400}, {"C_unlabeled": 10**400}, {"C": 1e200}, {"tol": 10**400}, {"max_iter": 10**19}):
         with pytest.raises(ValueError, match=next(iter(params))):
             SemiSupervisedSVC(**params).fit(X, Y)
-    with pytest.raises(ValueError, match="n_init must be .* at most"):
+    with pytest.raises(ValueError, match=r"n_init must be .* at most"):
         MaxMarginClustering(n_init=10**19).fit(X)
     with pytest.raises(ValueError, match="random_state"):
         MultiInstanceSVC(random_state="a").fit(BAGS, LABELS)
 
 
 def test_weights_that_overflow_are_refused():
-    with pytest.raises(ValueError, match="C times sample_weight is .* for row 0"):
+    with pytest.raises(ValueError, match=r"C times sample_weight is .* for row 0"):
         SemiSupervisedSVC().fit(X, Y, np.full(N, 1e308))
     with pytest.raises(ValueError, match="C times class_weight"):
         SemiSupervisedSVC(class_weight={0: 1e308, 1: 1.0}).fit(X, Y)
@@ -217,8 +217,11 @@ def members_of(path):
 
 
 def peak_memory(program, *args):
-    """Error text and peak of memory in MiB of a program that should refuse a file."""
-    whole = f"import resource, sys\n{program}\n"
+    """Error text and peak of memory in MiB of a program that should refuse a file.
+
+    The peak that getrusage tells would be that of this process, if it was larger.
+    """
+    whole = f"import sys\n{program}\n"
     done = subprocess.run([sys.executable, "-c", whole, *map(str, args)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[0], int(done.stdout.split("\n")[1]) / 1024
@@ -232,20 +235,19 @@ try:
     print("loaded")
 except ValueError as error:
     print(str(error).replace("\\n", " "))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM:")))
 """
 
 
 @pytest.mark.parametrize("bomb", ["wellsvm.json", "schema.json", "X.npy"])
 def test_a_small_file_cannot_take_all_memory(bomb, saved, tmp_path):
-    zeros = b" " * 600_000_000
     if bomb == "X.npy":
         head = io.BytesIO()
-        np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (75_000_000, 1)})
-        path = packed({"X.npy": head.getvalue() + bytes(600_000_000)}, tmp_path / "d.npz")
+        np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (40_000_000, 1)})
+        path = packed({"X.npy": head.getvalue() + bytes(320_000_000)}, tmp_path / "d.npz")
     else:
         members = members_of(saved)
-        path = packed({**members, bomb: members[bomb] + zeros}, tmp_path / "m.skops")
+        path = packed({**members, bomb: members[bomb] + b" " * 60_000_000}, tmp_path / "m.skops")
     assert path.stat().st_size < 2e6
     told, peak = peak_memory(LOAD, path)
     assert "MiB" in told
@@ -259,7 +261,7 @@ def test_a_gzip_bomb_is_refused(tmp_path):
     line = b"1 1:0.5 2:0.5\n" * 50_000
     path = tmp_path / "d.svm.gz"
     with open(path, "wb") as file:
-        for _ in range(500):
+        for _ in range(400):
             file.write(stream.compress(line))
         file.write(stream.flush())
     for name, form in (("d.svm.gz", Format.AUTO), ("d.csv", Format.CSV)):

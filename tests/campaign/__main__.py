@@ -1,8 +1,8 @@
 """``make campaign``: run the attacks, keep counts in a journal, write the table of docs/reliability.md from it.
 
-A stopped run goes on where it was. ``ARGS="--only files"`` runs the classes whose name contains a word, ``--share 0.01``
-a hundredth of the cases, ``--again`` forgets what is in the journal for them, ``--table`` writes the page and does no
-more. The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number.
+A stopped run goes on where it was. ``ARGS="--only files"`` runs the classes whose name contains a word, ``--share 0.1``
+a tenth of the cases, ``--again`` forgets what the journal has of them, ``--table`` writes the page and does no more.
+The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number.
 """
 
 from __future__ import annotations
