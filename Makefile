@@ -4,6 +4,7 @@
 #   make test     lint, type check and run the tests
 #   make test-fast  run the tests that take less than about two seconds each
 #   make lint     lint and type check only
+#   make campaign attack it: bad input, damaged files, kills, interrupts (hours; ARGS="--share 0.01": minutes)
 #   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make docs-links  check every link inside the documentation that make docs built
@@ -27,7 +28,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint sanitize docs docs-links bench reproduce study clean
+.PHONY: help demo test test-fast lint campaign sanitize docs docs-links bench reproduce study clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -64,6 +65,10 @@ FAST := $(addprefix tests/,labels rows solver engine native estimators test_bags
 
 test-fast: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --ignore=tests/estimators/test_sklearn_checks.py $(FAST) $(PYTEST_ARGS)
+
+# What was tried already is in tests/campaign/journal.jsonl; the run ends by writing the table of docs/reliability.md.
+campaign: $(VENV)/.installed-test
+	@PYTHONPATH=tests:. OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m campaign $(ARGS)
 
 # The compiled module once more, with sanitizers, in an environment of its own. Python itself has none, so their library
 # is loaded ahead of it, and the C++ library with it, or exceptions could not be followed.

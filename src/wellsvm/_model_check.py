@@ -66,9 +66,9 @@ def _require_function(model: Any) -> None:
     if "coef_" in stored:
         _require_numbers("coef_", stored["coef_"], (n_functions, width))
     elif n_functions:
-        _require_expansion(model, stored, n_functions, int(width))  # type: ignore[arg-type]
+        _require_expansion(model, stored, n_functions, int(width))
     _require_classes(model, n_functions)
-    _require_prediction(model, int(width))  # type: ignore[arg-type]
+    _require_prediction(model, int(width))
 
 
 def _require_expansion(model: Any, stored: dict[str, Any], n_functions: int, width: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import pickle
@@ -102,6 +103,7 @@ def _peak() -> int:
 
 def _quiet() -> None:
     """Readers of other libraries print on standard error where they fail."""
+    faulthandler.disable()  # of pytest
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)

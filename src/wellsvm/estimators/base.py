@@ -106,10 +106,11 @@ def whole_number(name: str, value: Any, *, low: int, high: int = Options.most_wh
         raise TypeError(
             f"{name} must be a whole number of at least {low}; got {value!r} of type {type(value).__name__}"
         )
-    if not low <= value <= high:
-        limit = f" and at most {high}" if value > high else ""
+    whole = int(value)
+    if not low <= whole <= high:
+        limit = f" and at most {high}" if whole > high else ""
         raise ValueError(f"{name} must be a whole number of at least {low}{limit}; got {name}={value!r}")
-    return int(value)
+    return whole
 
 
 def choice(name: str, value: Any, allowed: Collection[str], also: str = "") -> str:

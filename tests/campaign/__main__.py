@@ -1,0 +1,160 @@
+"""``make campaign``: run the attacks, keep counts in a journal, write the table of docs/reliability.md from it.
+
+A stopped run goes on where it was. ``ARGS="--only files"`` runs the classes whose name contains a word, ``--share 0.1``
+a tenth of the cases, ``--again`` forgets what the journal has of them, ``--table`` writes the page and does no more.
+The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from campaign import files, inputs, large, processes
+from campaign.isolation import run_batch
+from campaign.outcomes import FAILURES
+from experiments.journal import Journal
+from experiments.marked_places import fill
+
+ROOT = Path(__file__).parents[2]
+JOURNAL, PAGE = Path(__file__).parent / "journal.jsonl", ROOT / "docs" / "reliability.md"
+KEPT_WORDS = 5
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of attacks: how many cases, in batches of how many, and how one is made from a number."""
+
+    name: str
+    cases: int
+    batch: int
+    attack: Callable[[Any], tuple[str, str]]
+    case: Callable[[int, int, str], Any]
+    alone: bool = False  # the attack forks itself
+
+    def run(self, seed: int, begin: int, end: int) -> tuple[Counter[str], list[dict[str, Any]]]:
+        """Outcomes of the cases from ``begin`` to ``end``."""
+        with tempfile.TemporaryDirectory() as folder:
+            cases = [self.case(seed, number, folder) for number in range(begin, end)]
+            if not self.alone:
+                return run_batch(cases, self.attack)
+            told = [self.attack(case) for case in cases]
+        failures = [{"case": k, "kind": kind, "words": w} for k, (kind, w) in enumerate(told) if kind in FAILURES]
+        return Counter(kind for kind, _ in told), failures
+
+
+def _as_is(seed: int, number: int, folder: str) -> tuple[int, int, str]:
+    return seed, number, folder
+
+
+def _sanitize(_: Any) -> tuple[str, str]:
+    done = subprocess.run(["make", "sanitize"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return ("accepted", "") if done.returncode == 0 else ("crash", done.stdout[-300:] + done.stderr[-300:])
+
+
+def _property(number: int) -> tuple[str, str]:
+    """A property, over WELLSVM_EXAMPLES examples that Hypothesis draws."""
+    from campaign import test_properties
+
+    try:
+        test_properties.PROPERTIES[number]()
+    except AssertionError as error:
+        return "wrong result", str(error)[:200]
+    return "accepted", ""
+
+
+CLASSES = [
+    *(
+        Class(f"input: {t.name}", 5000, 250, inputs.attack, lambda seed, k, _, t=t: (t, seed, k))
+        for t in inputs.TARGETS
+        if t.estimator is not None
+    ),
+    *(
+        Class(f"files: {form}", 100_000, 2500, files.attack, lambda seed, k, folder, f=form: (f, seed, k, folder))
+        for form in ("svmlight", "csv", "npz", "parquet", "skops")
+    ),
+    Class("kill -9 while a model is saved", 200, 50, processes.kill, _as_is, alone=True),
+    Class("disk full while a model is saved", 100, 50, processes.full_disk, _as_is, alone=True),
+    Class("Ctrl-C in a fit", 100, 25, processes.interrupt, _as_is, alone=True),
+    Class("Ctrl-C while the command line imports", 20, 10, processes.interrupt_imports, _as_is, alone=True),
+    Class("fit with little address space", 100, 25, processes.little_memory, _as_is, alone=True),
+    Class("properties (Hypothesis)", 7, 1, _property, lambda seed, k, _: k),
+    Class("more than 2^31 entries", 1, 1, large.more_than_int32, _as_is),
+    Class("a thousand classes", 1, 1, large.thousand_classes, _as_is),
+    Class("native tests under sanitizers", 1, 1, _sanitize, _as_is, alone=True),
+]
+
+
+def run(chosen: list[Class], seed: int, share: float, journal: Journal) -> None:
+    """Run what the journal does not have yet, batch by batch."""
+    for one in chosen:
+        total = max(1, round(share * one.cases))
+        for begin in range(0, total, one.batch):
+            identity = {"class": one.name, "seed": seed, "from": begin, "to": min(begin + one.batch, total)}
+            if journal.result(identity):
+                continue
+            began = time.process_time()
+            counts, failures = one.run(seed, identity["from"], identity["to"])
+            for failure in failures:
+                failure["case"] += begin
+            kept = failures[:KEPT_WORDS]
+            journal.append({**identity, "counts": dict(counts), "failures": kept})
+            print(
+                f"{one.name} {identity['from']}-{identity['to']}: {dict(counts)} ({time.process_time() - began:.0f} s)"
+            )
+            for failure in failures:
+                print("   ", failure)
+
+
+def table(journal: Journal, seed: int) -> str:
+    """The Markdown table: a row for every class."""
+    lines = ["| attack | tried | refused in words | sound result | " + " | ".join(FAILURES) + " |", "|---" * 11 + "|"]
+    for one in CLASSES:
+        batches = {(e["from"], e["to"]): e for e in journal.entries if (e["class"], e["seed"]) == (one.name, seed)}
+        counts: Counter[str] = Counter()
+        for entry in batches.values():
+            counts.update(entry["counts"])
+        if counts:
+            figures = [sum(counts.values()), *(counts[kind] for kind in ("refused", "accepted", *FAILURES))]
+            lines.append(f"| {one.name} | " + " | ".join(f"{figure:,}" for figure in figures) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="campaign", description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[""], help="words of the classes to run")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--share", type=float, default=1.0, help="share of the cases of each class")
+    parser.add_argument("--again", action="store_true", help="run what the journal has already")
+    parser.add_argument("--table", action="store_true", help="only write the page from the journal")
+    parser.add_argument("--journal", type=Path, default=JOURNAL)
+    given = parser.parse_args()
+    chosen = [one for one in CLASSES if any(word in one.name for word in given.only)]
+    if given.again:
+        names = [one.name for one in chosen]
+        kept = [e for e in Journal(given.journal).entries if e["class"] not in names or e["seed"] != given.seed]
+        given.journal.unlink(missing_ok=True)
+        for entry in kept:
+            Journal(given.journal).append(entry)
+    journal = Journal(given.journal, ("class", "seed", "from", "to", "counts"))
+    if not given.table:
+        files._frames._try_in_another_process = partial(files.without_trial)  # batches are isolated already
+        run(chosen, given.seed, given.share, journal)
+    if given.journal == JOURNAL:
+        fill(PAGE, "campaign", {"counts": table(journal, given.seed)})
+    failed = sum(e["counts"].get(kind, 0) for e in journal.entries for kind in FAILURES)
+    sys.exit(f"{failed} failures" if failed else None)
+
+
+if __name__ == "__main__":
+    main()
