@@ -71,6 +71,16 @@ def _balance(text: str) -> Any:
     return shares[0] if len(shares) == 1 else tuple(shares)
 
 
+def _scaled(text: str) -> float | str:
+    """A price, or the rule that scales it."""
+    return text if text == "scale" else _number(text, "a number or 'scale'")
+
+
+def _clusters_balance(text: str) -> float | str:
+    """A share, or "auto"."""
+    return text if text == "auto" else _number(text, "a share such as 0.3, or 'auto'")
+
+
 def _number(text: str, expected: str) -> float:
     try:
         return float(text)
@@ -140,7 +150,9 @@ CUnlabeled = Annotated[
 ]  # fmt: skip
 CPositive = Annotated[float, typer.Option("--C-positive", help="Price of the loss of a positive bag.")]
 CNegative = Annotated[float, typer.Option("--C-negative", help="Price of the loss of a negative bag's instance.")]
-CCluster = Annotated[float, typer.Option("--C", help="Price of the loss of a row.")]
+CCluster = Annotated[
+    Any, typer.Option("--C", parser=_scaled, metavar="NUMBER|scale", help="Price of the loss of a row.")
+]
 CV = Annotated[bool, typer.Option("--cv", help="Choose C_unlabeled by cross-validation.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of --cv.")]
 KeyInstances = Annotated[int, typer.Option("--key-instances", help="Key instances of a positive bag.")]
@@ -184,9 +196,12 @@ Safe = Annotated[
     ),
 ]  # fmt: skip
 BalanceOfClusters = Annotated[
-    float,
-    typer.Option("--balance", help="Most by which the sizes of two clusters differ, as a share of the rows."),
-]
+    Any,
+    typer.Option(
+        "--balance", parser=_clusters_balance, metavar="SHARE|auto",
+        help="Most by which the sizes of two clusters differ, as a share of the rows.",
+    ),
+]  # fmt: skip
 Starts = Annotated[int, typer.Option("--starts", help="Random halvings drawn to begin with.")]
 Oracle = Annotated[OracleName, typer.Option("--oracle", help="How the next label vector is found.")]
 Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labelling after the relaxation.")]

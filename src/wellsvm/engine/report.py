@@ -26,11 +26,13 @@ class Status(StrEnum):
     MAX_ITER = "max_iter reached"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
+    SETTLED = "hardly a row changes its cluster"
+    STILL_MOVING = "rows still change their cluster"
 
     @property
     def converged(self) -> bool:
-        """Whether a stopping rule of Algorithm 1 ended the run."""
-        return self in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE)
+        """Whether a stopping rule ended the run: of Algorithm 1, or of the relabelling of several clusters."""
+        return self in (Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE, Status.SETTLED)
 
 
 # Where the user should act.

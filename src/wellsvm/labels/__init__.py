@@ -4,5 +4,6 @@ from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
 from wellsvm.labels.clusters import ClusterLabels
 from wellsvm.labels.keys import KeyInstances
+from wellsvm.labels.linked import LinkedLabels, Links
 
-__all__ = ["BalancedLabels", "ClusterLabels", "KeyInstances", "LabelSet"]
+__all__ = ["BalancedLabels", "ClusterLabels", "KeyInstances", "LabelSet", "LinkedLabels", "Links"]

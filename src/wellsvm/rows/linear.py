@@ -121,6 +121,13 @@ class LinearRows:
         other.n_jobs = n_jobs
         return other
 
+    def with_bias(self, bias: float) -> Self:
+        """The same rows with another constant feature."""
+        other = copy(self)
+        other.bias = float(bias)
+        other.__dict__.pop("squared_norms", None)
+        return other
+
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""
         return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options)
