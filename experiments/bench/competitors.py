@@ -131,7 +131,7 @@ def _semi_supervised_cv(data: ContestData, settings: Mapping[str, Any]) -> Any:
 def _clustering(data: ContestData, settings: Mapping[str, Any]) -> Any:
     from wellsvm import MaxMarginClustering
 
-    return MaxMarginClustering(C=settings.get("C", 1.0), random_state=0)
+    return MaxMarginClustering(C=settings.get("C", "scale"), random_state=0)
 
 
 def _multi_instance(data: ContestData, settings: Mapping[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Clusters found by MaxMarginClustering beside k-means.
 
-- clustering_digits: 4 and 10 clusters of USPS and of scikit-learn's digits, adjusted Rand index, five seeds.
+- clustering_digits: 4 and 10 clusters of USPS and of scikit-learn's digits, 7 of sentence embeddings, 2 of newsgroups;
+  adjusted Rand index, five seeds.
 - clustering_sparse: linear clustering of sparse rows beside KMeans(n_init=1), each fit in a process of its own:
   accuracy, time (on the clock and of the processor, which other work on the machine disturbs less), extra memory at
   the peak.
@@ -17,14 +18,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_rand_score
 
 from experiments.bench.contest_data import DataSource, make
 from experiments.bench.process import measure
 from experiments.data_sets import load_set
+from experiments.internals import IntArray, Matrix
 from experiments.journal import Entry, Journal
 from experiments.markdown import pipe_table
 from experiments.runner import Trial
+from experiments.studies.cluster_links import LINK_STUDIES
+from experiments.studies.cluster_uci import UCI_STUDIES
 from experiments.studies.study import Study, fit_facts, mean_of
 from wellsvm import MaxMarginClustering
 from wellsvm.metrics import clustering_accuracy
@@ -36,8 +41,11 @@ FIGURES = ("adjusted_rand", "accuracy", "seconds", "cpu_seconds", "extra_mib", "
 
 # ------------------------------------------------------------------ digits
 
-DIGITS = ("digits", "usps_digits")
-COUNTS, SEEDS = (4, 10), 5
+# Sets, and in how many clusters; USPS and digits in the first so many classes.
+TASKS = (
+    ("digits", 4), ("digits", 10), ("usps_digits", 4), ("usps_digits", 10), ("emb_topics", 7), ("text_news20", 2),
+)  # fmt: skip
+SEEDS = 5
 DIGIT_METHODS: dict[str, Callable[[int, int], Any]] = {
     "KMeans": lambda k, seed: KMeans(k, n_init=1, random_state=seed),
     "KMeans, n_init=10": lambda k, seed: KMeans(k, n_init=10, random_state=seed),
@@ -53,26 +61,35 @@ def _digit_trials(journal: Journal) -> list[Trial]:
             {"set": f"{name}, {k} clusters", "method": method, "setting": f"seed {seed}"},
             partial(_run_digits, name, k, method, seed),
         )
-        for name in DIGITS
-        for k in COUNTS
+        for name, k in TASKS
         for method in DIGIT_METHODS
         for seed in range(SEEDS)
+        if not (name.startswith("text") and method.endswith("rbf"))
     ]
 
 
 def _run_digits(name: str, k: int, method: str, seed: int) -> Entry:
-    data = load_set(name)
-    used = np.flatnonzero(data.y < k)
-    X = data.X[used].astype(np.float32) / 255 if name == "usps_digits" else data.X[used]
+    X, y = _rows_in_classes(name, k)
     model = DIGIT_METHODS[method](k, seed)
     with fit_facts() as facts:
         labels = model.fit_predict(X)
     return {
-        "adjusted_rand": float(adjusted_rand_score(data.y[used], labels)),
-        "accuracy": clustering_accuracy(data.y[used], labels),
+        "adjusted_rand": float(adjusted_rand_score(y, labels)),
+        "accuracy": clustering_accuracy(y, labels),
         "n_iter": getattr(model, "n_iter_", None),
         **facts,
     }
+
+
+def _rows_in_classes(name: str, k: int) -> tuple[Matrix, IntArray]:
+    """Rows of the first k classes: grey values of USPS up to 1, texts as unit log tf-idf, the others as they are."""
+    data = load_set(name)
+    if name.startswith("text"):
+        counts = TfidfTransformer(sublinear_tf=True).fit_transform(data.X)
+        return counts.tocsr(), data.y
+    used = np.flatnonzero(data.y < k)
+    scale = 255 if name == "usps_digits" else 1
+    return (data.X[used] if name == "digits" else data.X[used].astype(np.float32) / scale), data.y[used]
 
 
 # ------------------------------------------------------------------ sparse rows
@@ -86,7 +103,7 @@ SPARSE: dict[str, DataSource] = {
 SPARSE_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "KMeans": ("KMeans", {}),
     "MaxMarginClustering": ("MaxMarginClustering", {}),
-    "MaxMarginClustering, C=0.1": ("MaxMarginClustering", {"C": 0.1}),
+    "MaxMarginClustering, C=1": ("MaxMarginClustering", {"C": 1.0}),
 }
 
 
@@ -127,7 +144,18 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
     return pipe_table(["set", "method", *figures], lines, text=("method",))
 
 
-CLUSTER_STUDIES = {
-    "clustering_digits": Study("more than two clusters, beside k-means", DIGITS, _digit_trials, _table),
-    "clustering_sparse": Study("two clusters of sparse rows, beside k-means", tuple(SPARSE), _sparse_trials, _table),
-}
+CLUSTER_STUDIES = (
+    LINK_STUDIES
+    | UCI_STUDIES
+    | {
+        "clustering_digits": Study(
+            "clusters of digits, embeddings and texts, beside k-means",
+            tuple(dict.fromkeys(name for name, _ in TASKS)),
+            _digit_trials,
+            _table,
+        ),
+        "clustering_sparse": Study(
+            "two clusters of sparse rows, beside k-means", tuple(SPARSE), _sparse_trials, _table
+        ),
+    }
+)

@@ -56,6 +56,8 @@ class KernelFunction:
 
     def values(self, X: Matrix) -> FloatArray:
         """f of every row, of shape (n_samples, n_functions)."""
+        if not self.support_.size:
+            return np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
         precomputed = self.kernel.name == "precomputed"
         K = X[:, self.support_] if precomputed else self.kernel.between(X, self.support_vectors_)
         return np.asarray(K @ self.dual_coef_.T, dtype=np.float64) + self.intercept_

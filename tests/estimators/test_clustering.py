@@ -76,8 +76,8 @@ def test_sparse_rows_give_what_dense_rows_give():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((80, 6)) * (rng.random((80, 6)) < 0.4)
     X -= X.mean(axis=0)  # dense rows are centred, sparse ones are used as they are
-    dense, csr = cluster(X), cluster(sp.csr_matrix(X))
-    np.testing.assert_array_equal(dense.labels_, csr.labels_)
+    assert partition(cluster(X).labels_) == partition(cluster(sp.csr_matrix(X)).labels_)
+    dense, csr = (cluster(Z, init="climbed") for Z in (X, sp.csr_matrix(X)))  # the same start
     np.testing.assert_allclose(dense.coef_, csr.coef_, atol=1e-9)
     rbf, rbf_csr = cluster(X, kernel="rbf"), cluster(sp.csr_array(X), kernel="rbf")
     np.testing.assert_array_equal(rbf.labels_, rbf_csr.labels_)
@@ -120,7 +120,7 @@ def test_both_starts_find_two_clouds_and_more_draws_do_not_align_worse(kernel):
     for n_init in (5, 20):
         model = cluster(kernel=kernel, init="alignment", n_init=n_init, oracle="climb", max_iter=100)
         assert clustering_accuracy(TRUTH, model.labels_) == 1.0
-    with pytest.raises(ValueError, match="init must be one of 'climbed', 'alignment'"):
+    with pytest.raises(ValueError, match="init must be one of 'best', 'climbed', 'alignment'"):
         cluster(init="random")
 
 
@@ -169,7 +169,6 @@ def test_more_clusters_are_found_ordered_by_size_and_predicted(kernel, n_cluster
     margins = model.decision_function(X)
     assert margins.shape == (len(X), n_clusters)
     np.testing.assert_array_equal(margins.argmax(axis=1), model.labels_)
-    np.testing.assert_array_equal((margins > 0).sum(axis=1), 1)
     centres = np.stack([X[model.labels_ == k].mean(axis=0) for k in range(n_clusters)])
     np.testing.assert_array_equal(model.predict(centres), np.arange(n_clusters))
 
@@ -191,12 +190,15 @@ def test_one_cluster_holds_every_row():
 
 def test_a_cluster_at_a_time_is_divided():
     # Two clusters of the coarser result stay or are divided; none is mixed anew.
-    coarse, fine = (cluster(FOUR, n_clusters=k) for k in (3, 4))
+    coarse, fine = (cluster(FOUR, n_clusters=k, many="divided") for k in (3, 4))
     assert len({(a, b) for a, b in zip(coarse.labels_, fine.labels_)}) == 4
+    assert fine.children_.shape == (3, 2)
+    np.testing.assert_array_equal((fine.decision_function(FOUR) > 0).sum(axis=1), 1)
+    np.testing.assert_array_equal(fine.predict(FOUR), fine.labels_)
 
 
 def test_engine_attributes_tell_what_happened():
-    two, three = cluster(kernel="rbf"), cluster(FOUR, n_clusters=3, refine=True)
+    two, three = cluster(kernel="rbf"), cluster(FOUR, n_clusters=3, refine=True, many="divided")
     assert two.labelings_.shape == (two.labeling_weights_.size, len(BLOBS))
     assert two.labeling_weights_.sum() == pytest.approx(1.0)
     assert 0 <= two.gap_ <= 1.001 * two.tol * two.objective_
@@ -208,6 +210,52 @@ def test_engine_attributes_tell_what_happened():
     outside = three.labelings_[1][:, three.labelings_[1][0] == 0]
     assert outside.size > 0
     assert not outside.any()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_clusters_found_together_tell_what_happened(kernel):
+    model = cluster(FOUR, n_clusters=4, kernel=kernel)
+    assert model.children_ is None
+    assert model.status_ == ["hardly a row changes its cluster"] * 4
+    assert model.objective_.shape == model.gap_.shape == model.threshold_.shape == (4,)
+    assert np.all((model.gap_ >= 0) & (model.gap_ <= 1.001 * model.tol * model.objective_))
+    for k, labelings in enumerate(model.labelings_):
+        np.testing.assert_array_equal(labelings, [np.where(model.labels_ == k, 1, -1)])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_three_clusters_in_a_row_are_found_in_any_unit(kernel, scale):
+    X, truth = make_blobs(240, centers=[[0, 0], [8, 0], [16, 0]], random_state=0)
+    model = cluster(scale * X, n_clusters=3, kernel=kernel)
+    assert clustering_accuracy(truth, model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(scale * X), model.labels_)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sizes_of_several_clusters_are_free_or_as_asked_for(kernel):
+    X, _ = make_blobs([150, 60, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    free = cluster(X, n_clusters=3, kernel=kernel)
+    assert np.bincount(free.labels_).tolist() == [150, 60, 30]
+    for balance in (0.0, 0.2):
+        bound = cluster(X, n_clusters=3, kernel=kernel, balance=balance)
+        sizes = np.bincount(bound.labels_)
+        assert np.all((sizes >= (1 - balance) * 80) & (sizes <= (1 + balance) * 80))
+        np.testing.assert_array_equal(bound.predict(X), bound.labels_)
+        assert bound.threshold_.any()
+
+
+def test_seeds_agree_where_clusters_are_clear():
+    X, _ = make_blobs(200, centers=[[0, 0], [6, 0], [0, 6], [6, 6]], random_state=0)
+    found = [cluster(X, n_clusters=4, random_state=seed).labels_ for seed in range(10)]
+    assert all(partition(labels) == partition(found[0]) for labels in found)
+
+
+def test_the_better_start_of_two_clusters_has_the_lower_objective():
+    X, _ = make_blobs([140, 60], centers=[[0, 0, 0], [5, 5, 5]], random_state=0)
+    X = sp.csr_matrix(np.maximum(X, 0))
+    aligned, best = (cluster(X, init=init, balance=0.5) for init in ("climbed", "best"))
+    assert best.objective_ <= aligned.objective_ * (1 + 2 * aligned.tol)
 
 
 def test_refinement_ends_with_a_labelling_that_keeps_the_balance():
@@ -255,6 +303,10 @@ REFUSED = {
     "balance NaN": (BLOBS, {"balance": np.nan}, "balance must be"),
     "balance word": (BLOBS, {"balance": "equal"}, "balance must be"),
     "n_init 0": (BLOBS, {"n_init": 0}, "n_init must be a whole number of at least 1"),
+    "balance of several": (FOUR, {"n_clusters": 3, "balance": 1.2}, "balance must be .* got balance=1.2"),
+    "many": (BLOBS, {"many": "all"}, "many must be one of 'together', 'divided'"),
+    "C word": (BLOBS, {"C": "auto"}, "C must be a finite number"),
+    "center": (BLOBS, {"center": 1}, "center must be True or False"),
     "C 0": (BLOBS, {"C": 0.0}, "C must be a finite number greater than 0"),
     "C inf": (BLOBS, {"C": np.inf}, "C must be a finite number"),
     "kernel": (BLOBS, {"kernel": "cosine"}, "kernel must be one of"),

@@ -59,7 +59,7 @@ def test_many_rows_are_averaged():
 
 
 def test_of_a_division_only_its_rows_are_shown():
-    clusters = MaxMarginClustering(4, random_state=0).fit(MOONS.X)
+    clusters = MaxMarginClustering(4, many="divided", random_state=0).fit(MOONS.X)
     last = LabelingsDisplay.from_estimator(clusters, problem=2)
     assert last.labelings.shape[1] == np.count_nonzero(clusters.labelings_[2][0]) < 120
     with pytest.raises(ValueError, match=r"problem=7 is not one of \[0, 1, 2\]"):

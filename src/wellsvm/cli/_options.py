@@ -70,6 +70,16 @@ def share_or_rule(text: str) -> Any:
     return shares[0] if len(shares) == 1 else tuple(shares)
 
 
+def _scaled(text: str) -> float | str:
+    """A penalty, or the rule that scales it."""
+    return text if text == "scale" else number(text, "a number or 'scale'")
+
+
+def _clusters_balance(text: str) -> float | str:
+    """A share, or "auto"."""
+    return text if text == "auto" else number(text, "a share such as 0.3, or 'auto'")
+
+
 def number(text: str, expected: str) -> float:
     """What was typed as a number; ``expected`` is for the error."""
     try:
@@ -183,7 +193,10 @@ Context = Annotated[
 CVOfBags = Annotated[
     bool, typer.Option("--cv", help="Choose both penalties, gamma and the context by cross-validation.")
 ]
-CCluster = Annotated[float, typer.Option("--C", help="Penalty on the loss of a row.")]
+COfRow = Annotated[float, typer.Option("--C", help="Penalty on the loss of a row.")]
+CCluster = Annotated[
+    Any, typer.Option("--C", parser=_scaled, metavar="NUMBER|scale", help="Penalty on the loss of a row.")
+]
 CV = Annotated[bool, typer.Option("--cv", help="Choose the penalty on unlabeled rows by cross-validation.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of --cv.")]
 KeyInstances = Annotated[int, typer.Option("--key-instances", help="Key instances of a positive bag.")]
@@ -233,8 +246,12 @@ Safe = Annotated[
     ),
 ]  # fmt: skip
 BalanceOfClusters = Annotated[
-    float, typer.Option("--balance", help="Maximum size difference of two clusters, as a share of the rows.")
-]
+    Any,
+    typer.Option(
+        "--balance", parser=_clusters_balance, metavar="SHARE|auto",
+        help="Maximum size difference of two clusters, as a share of the rows.",
+    ),
+]  # fmt: skip
 Starts = Annotated[int, typer.Option("--starts", help="Number of random halvings to start from.")]
 Oracle = Annotated[OracleName, typer.Option("--oracle", help="How the next label vector is found.")]
 Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labeling after the relaxation.")]

@@ -27,6 +27,8 @@ class Status(StrEnum):
     ENOUGH = "enough label vectors to search from"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
+    SETTLED = "hardly a row changes its cluster"
+    STILL_MOVING = "rows still change their cluster"
 
     @classmethod
     def _missing_(cls, value: object) -> Status | None:
@@ -36,8 +38,8 @@ class Status(StrEnum):
     @property
     def converged(self) -> bool:
         """Whether no violated label vector was found, to ``min_violation``: the relaxation is solved, as far as the
-        oracle can tell."""
-        return self is Status.NO_VIOLATED_LABEL
+        oracle can tell. Or, of several clusters relabelled together, whether they have settled."""
+        return self in (Status.NO_VIOLATED_LABEL, Status.SETTLED)
 
     @property
     def word(self) -> str:

@@ -1,21 +1,30 @@
-"""First label vectors without any label: well aligned with the kernel (section 5.3).
+"""First label vectors without any label: well aligned with the kernel (section 5.3), or k-means'.
 
-With all dual variables one, ``||u_y||^2 = y'Ky`` is the alignment of y with the kernel, up to constants.
+With all dual variables one, ``||u_y||^2 = y'Ky`` is the alignment of y with the kernel, up to constants. Which start is
+the better one differs from set to set; the objective of their SVMs tells, and costs little.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
+from collections.abc import Sequence
 
-from wellsvm._typing import LabelArray
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.cutting_plane import climb
-from wellsvm.labels import ClusterLabels, LabelSet
+from wellsvm.labels import BalancedLabels, ClusterLabels, LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.rows import Rows
-from wellsvm.solver import Candidate, State, begin
+from wellsvm.rows import LinearRows, Rows
+from wellsvm.rows.landmarks import Landmarks
+from wellsvm.solver import Candidate, State, begin, fit_svm
 
-__all__ = ["aligned_clusters", "best_aligned", "climb_alignment"]
+__all__ = ["aligned_clusters", "best_aligned", "climb_alignment", "least_objective", "means_of_clusters"]
 
 
 def best_aligned(
@@ -67,3 +76,55 @@ def _at_ones(rows: Rows, label_set: LabelSet, options: Options) -> State:
 
 def _drawn(state: State, n_draws: int, rng: np.random.Generator) -> list[Candidate]:
     return state.candidates([state.label_set.initial(rng) for _ in range(n_draws)])
+
+
+# ------------------------------------------------------------------ k-means
+
+
+def means_of_clusters(
+    rows: Rows, n_clusters: int, n_draws: int, rng: np.random.Generator, options: Options = Options()
+) -> FloatArray:
+    """How near every row is to each mean of the best of ``n_draws`` runs of k-means, ``m'x - ||m||^2 / 2``.
+
+    Of many rows some are clustered. Under a kernel rows are given by their values with a few landmarks.
+    """
+    if not isinstance(rows, LinearRows):
+        rows = LinearRows(_coordinates(rows, rng, options))
+    n, most = rows.n_instances, options.alignment_sample
+    some = rows.taken(np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False)))
+    if sparse.issparse(some):  # k-means asks for short indices
+        parts = (some.data, some.indices.astype(np.int32), some.indptr.astype(np.int32))
+        some = sparse.csr_matrix(parts, shape=some.shape)
+    seed = int(rng.integers(np.iinfo(np.int32).max))
+    model = KMeans(n_clusters, n_init=n_draws, max_iter=options.k_means_rounds, random_state=seed)
+    with warnings.catch_warnings(), threadpool_limits(1):  # with several threads its sums depend on their order
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
+        means = model.fit(some).cluster_centers_.astype(np.float64)
+    weights = np.vstack([means.T, np.zeros(n_clusters)])
+    return np.asarray(rows.scores(weights) - 0.5 * np.sum(means * means, axis=1))
+
+
+def _coordinates(rows: Rows, rng: np.random.Generator, options: Options) -> FloatArray:
+    """A matrix whose rows lie as the instances do under their kernel."""
+    n = rows.n_instances
+    chosen = np.sort(rng.choice(n, min(n, options.start_landmarks), replace=False))
+    unit = np.zeros((n, chosen.size))
+    unit[chosen, np.arange(chosen.size)] = 1.0
+    return Landmarks(np.ascontiguousarray(rows.scores(unit)), chosen, options).coordinates
+
+
+def least_objective(
+    rows: Rows, losses: Losses, starts: Sequence[list[LabelArray]], rng: np.random.Generator, options: Options
+) -> list[LabelArray]:
+    """Of several lists of label vectors the one that holds that of the least SVM objective; of many rows some count."""
+    n, chosen = rows.n_instances, None
+    if n > options.alignment_sample and isinstance(rows, LinearRows):
+        chosen = np.sort(rng.choice(n, options.alignment_sample, replace=False))
+        rows, losses = rows.part(chosen), Losses(losses.cap[chosen], losses.ridge[chosen])
+
+    def objective(y: LabelArray) -> float:
+        y = y if chosen is None else y[chosen]
+        tol = options.compared_tol * options.tol
+        return fit_svm(rows, BalancedLabels.known(y), losses, y, tol=tol, rng=rng, options=options).upper
+
+    return min(starts, key=lambda labels: min(objective(y) for y in labels))

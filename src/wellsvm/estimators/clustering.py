@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._in_blocks import is_sparse, lazy_on_dask
-from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm._warnings import callers_level
+from wellsvm._in_blocks import lazy_on_dask
+from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
-    KernelModel,
     all_or_nothing,
     check_matrix,
     checkpoint_of,
@@ -31,41 +28,35 @@ from wellsvm.estimators.base import (
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
-from wellsvm.estimators.joint_clusters import relabel_together
+from wellsvm.estimators.links import links_of
 from wellsvm.estimators.parameters import price, seed_of
+from wellsvm.estimators.together import TIES_SPLIT, ClustersTogether, cluster_rows
 from wellsvm.function import LinearFunction, stacked
+from wellsvm.labels import Links
 from wellsvm.options import Options
-from wellsvm.rows import CentredRows, GramRows, LinearRows
-from wellsvm.rows.block_rows import CentredBlockRows
+from wellsvm.rows import GramRows, LinearRows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MaxMarginClustering"]
 
-NOT_FIRST_CHOICE = (
-    "a cluster is no row's first choice and keeps one row in labels_, which predict puts elsewhere. Lower n_clusters, "
-    "or drop duplicate rows or constant features."
-)
-TIES_SPLIT = (
-    "rows of equal decision value were divided by their index to keep the balance; predict puts them into one cluster. "
-    "Raise balance, or drop duplicate rows or constant features."
-)
 
-
-class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
+class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
     """Clusters with a large margin between them, and a rule for rows never seen.
 
     Of all ways to label the rows by two clusters of about the same size it looks for those that an SVM separates with a
-    large margin, combines them by a convex program, and (with ``refine``) settles on one. More clusters are made by
-    dividing again and again the cluster whose division gains the most margin. Under a kernel other than the linear one
-    they are then relabelled together, each against the rest (linear functions need not separate one from all others).
+    large margin, combines them by a convex program, and (with ``refine``) settles on one. More clusters are found
+    together: from those of k-means on, one SVM per cluster is trained against the rest and every row goes to the
+    cluster of its largest value, again and again, while the price of the losses rises to C. How many rows a cluster
+    holds is then free. Rows can be tied together and set apart, see `fit`.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters.
-    C : float, default=1.0
-        Penalty on the loss of a row.
+    C : float or "scale", default="scale"
+        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, so that the unit they are
+        measured in does not matter.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values. Dense rows are centred for "linear", sparse
         ones are not.
@@ -77,15 +68,18 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto", as "paper", is hinge for the linear kernel and squared hinge otherwise, as in the paper.
+        "paper" is hinge for the linear kernel and squared hinge otherwise. "auto" is the same for two clusters, and
+        squared hinge for more.
     fit_intercept : bool, default=False
         Whether to add a constant feature; it is regularised like the others. The threshold that makes the labels is
         chosen in either case.
-    balance : float, default=0.3
-        beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows, in every
-        division. 0 halves the rows, 1 is free; no cluster is ever empty, and an odd number of rows may differ by one.
+    balance : float or "auto", default="auto"
+        beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 halves the
+        rows, 1 is free; no cluster is ever empty, and an odd number of rows may differ by one. Of more clusters each
+        holds between 1 - balance and 1 + balance times the mean number of rows. "auto" is 0.3 for two clusters and in
+        divisions, and free for more. Rows that are linked count as one.
     n_init : int, default=20
-        Random label vectors that ``init`` draws.
+        Random label vectors that ``init`` draws; for more than two clusters, draws of k-means.
     oracle : {"paper", "first", "climb"}, default="paper"
         How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
         best; or by climbing from many starts.
@@ -115,9 +109,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
-    init : {"climbed", "alignment"}, default="climbed"
-        First label vector: of ``n_init`` random halvings the one best aligned with the kernel, aligned better step by
-        step; or, as in the paper, of ``n_init`` random assignments the one best aligned.
+    init : {"best", "climbed", "alignment"}, default="best"
+        First label vector of two clusters. "climbed": of ``n_init`` random halvings the one best aligned with the
+        kernel, aligned better step by step. "best": that or k-means', whichever has the lower objective. "alignment",
+        as in the paper: of ``n_init`` random assignments the one best aligned.
     cut : {"balance", "zero"}, default="balance"
         Where f is cut into two clusters: at the value nearest to 0 that keeps the balance, or, as in the paper, at 0. A
         cut at 0 that would leave a cluster empty gives way to the other.
@@ -126,38 +121,49 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     orient : bool, default=True
         Whether a label vector y is exchanged for -y, which names the same clusters, where that agrees better with the
         first one in use; the paper takes it as generated.
+    many : {"together", "divided"}, default="together"
+        How more than two clusters are found: together, or by dividing again and again the cluster whose division gains
+        the most margin.
+        Rows in blocks are always divided.
     checkpoint : path or None, default=None
-        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
-        that finds it goes on from there, with the same bits; at the end it is removed.
+        File in which `fit` keeps what it has reached, for the linear kernel and two clusters or ``many="divided"``. A
+        `fit` of the same data and parameters that finds it goes on from there, with the same bits; at the end it is
+        removed.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row, 0 the largest. Every division keeps the balance.
-    coef_, intercept_ : arrays of shape (n_clusters - 1, n_features) and (n_clusters - 1,)
-        Weights of every division, for the linear kernel, the threshold included; `intercept_` exists for every kernel.
+        Cluster of every training row, 0 the largest. The balance and all links are kept.
+    C_ : float
+        The price used.
+    coef_, intercept_ : arrays of shape (n_functions, n_features) and (n_functions,)
+        Weights of the functions, for the linear kernel, the threshold included; `intercept_` exists for every kernel.
+        There is one function for two clusters, one per cluster for more, one per division if they were divided.
     dual_coef_, support_, support_vectors_ : arrays
-        For other kernels: coefficients, rows and their indices; one function for two clusters, else one per cluster.
+        For other kernels: coefficients, rows and their indices. For more than two clusters at most 300 rows, drawn at
+        random, span the functions.
     threshold_ : array of shape (n_functions,)
-        What was taken off the f of every division to keep the balance; 0 is the paper's rule, the sign of f.
+        What was taken off every function to keep the balance; 0 is the paper's rule, the sign of f.
     children_ : array of shape (n_clusters - 1, 2) or None
         Where rows go whose value of a division is negative, and positive: another division, or ``-1 - cluster``. None
-        where the clusters were relabelled together.
+        where the clusters were found together.
     labelings_ : array of shape (n_labelings, n_samples), or a list of them
-        Label vectors of the relaxation; for more clusters one array per division, 0 for rows outside.
+        Label vectors of the relaxation; for more clusters one array per division, 0 for rows outside, or per cluster,
+        which then holds the cluster against the rest.
     labeling_weights_ : array of shape (n_labelings,), or a list of them
         Their weights mu.
-    objective_, gap_, oracle_violation_ : float, or arrays of shape (n_clusters - 1,)
+    objective_, gap_, oracle_violation_ : float, or arrays of shape (n_functions,)
         Upper bound of the restricted master, its distance to the lower bound, and the violation of the last label
-        vector generated. No violation found does not prove that there is none.
+        vector generated. No violation found does not prove that there is none. Of clusters found together: bounds of the
+        SVM of every cluster for ``labels_``, and no violation, since no label vector is generated.
     refined_objective_ : float, array or None
         Mixed-integer objective of the labelling that refinement settled on.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
-        Label vectors generated (most over the divisions).
+        Label vectors generated (most over the divisions); relabellings of clusters found together.
     status_ : str, or a list of them
-        Why the cutting plane ended.
+        Why the cutting plane, or the relabelling, ended.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -166,7 +172,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     ``predict`` of the training rows is ``labels_``: the threshold lies between two different values of f. Only where
     the balance cannot be kept without dividing rows of equal f, equal rows for instance, ``labels_`` divides them by
     index, ``predict`` keeps them together, and `fit` warns. So it does where one of more than two clusters is no row's
-    first choice and keeps a row in ``labels_`` all the same. A pickle leaves ``labelings_`` out.
+    first choice and keeps a row in ``labels_`` all the same. Links hold in ``labels_``; ``predict`` does not know them.
+    A pickle leaves ``labelings_`` out.
 
     Examples
     --------
@@ -181,14 +188,14 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
     def __init__(
         self,
         n_clusters=2,
-        C=1.0,
+        C="scale",
         kernel="linear",
         gamma="mean",
         degree=3,
         coef0=0.0,
         loss="auto",
         fit_intercept=False,
-        balance=0.3,
+        balance="auto",
         n_init=20,
         oracle="paper",
         refine=False,
@@ -202,10 +209,11 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         min_decrease=None,
         stopping="relative",
         weight_update="level",
-        init="climbed",
+        init="best",
         cut="balance",
         center=True,
         orient=True,
+        many="together",
         checkpoint=None,
     ):
         self.n_clusters = n_clusters
@@ -234,14 +242,16 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.cut = cut
         self.center = center
         self.orient = orient
+        self.many = many
         self.checkpoint = checkpoint
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
         """An estimator whose parameters are the paper's choices, all but those given here; see docs/as_in_paper.md."""
-        return cls(**{**AS_IN_PAPER | {"init": "alignment", "cut": "zero", "center": False, "orient": False}, **params})
+        own = {"C": 1.0, "balance": 0.3, "init": "alignment", "cut": "zero", "center": False, "orient": False}
+        return cls(**{**AS_IN_PAPER | own | {"many": "divided"}, **params})
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, must_link=None, cannot_link=None):
         """Cluster the rows of X.
 
         Parameters
@@ -250,51 +260,93 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
             Rows; float32 and float64, dense (C order) and CSR are used as they are.
         y : ignored
             For scikit-learn's interface.
+        must_link, cannot_link : array of shape (n_pairs, 2) or None, default=None
+            Pairs of rows, counted from 0, that share a cluster; and that do not. What follows from them holds too: if
+            row 0 is tied to 1 and 1 to 2, so is 0 to 2. Links that contradict each other are refused. Of two clusters
+            the balance counts rows tied together, or apart, once.
 
         Returns
         -------
         self
         """
         with all_or_nothing(self):
-            return self._fit(X)
+            return self._fit(X, must_link, cannot_link)
 
     @with_callbacks
-    def _fit(self, X):
+    def _fit(self, X, must_link, cannot_link):
         # Searches solve well on the way too, as in 0.1; solving roughly was not measured for clusters.
         options = options_of(self, search_rough=1.0, unsettled_labels=0.0)
-        loss, n_jobs = loss_of(self), threads(self.n_jobs)
+        loss_of(self), threads(self.n_jobs)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
-        C, balance = price("C", self.C), number("balance", self.balance, low=0.0, high=1.0)
-        n_init, init = whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
-        cut = choice("cut", self.cut, ("balance", "zero"))
-        orient = flag("orient", self.orient)
-        flag("fit_intercept", self.fit_intercept)
+        if not (isinstance(self.C, str) and self.C == "scale"):
+            price("C", self.C)
+        if not (isinstance(self.balance, str) and self.balance == "auto"):
+            number("balance", self.balance, low=0.0, high=1.0)
+        whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
+        choice("cut", self.cut, ("balance", "zero"))
+        together = choice("many", self.many, ("together", "divided")) == "together" and n_clusters > 2
+        flag("orient", self.orient), flag("fit_intercept", self.fit_intercept), flag("center", self.center)
         X = check_matrix(self, X, reset=True)
         if X.shape[0] < n_clusters:
             raise ValueError(
                 f"n_samples={X.shape[0]} is smaller than n_clusters={n_clusters}: every cluster needs a row; "
                 "lower n_clusters"
             )
+        together = together and not isinstance(X, Blocks)
+        if together and self.checkpoint is not None:
+            raise ValueError(
+                f"checkpoint={self.checkpoint!r} is for two clusters or many='divided'; pass checkpoint=None"
+            )
+        links = self._links(must_link, cannot_link, X.shape[0], n_clusters, together)
         kernel = make_kernel(self, X)
+        seed = seed_of(self.random_state)
+        fit = self._fit_together if together else self._fit_divisions
+        return fit(X, kernel, n_clusters, links, options, seed)
+
+    def _links(self, must_link: Any, cannot_link: Any, n_rows: int, n_clusters: int, together: bool) -> Links | None:
+        """The links, refused where they cannot be kept."""
+        links = links_of(must_link, cannot_link, n_rows)
+        if links is None:
+            return None
+        if n_clusters > 2 and not together:
+            raise ValueError(
+                "many='divided' does not know must_link and cannot_link: a division cannot be taken back; use "
+                "many='together'"
+            )
+        if n_clusters > 2 and self.balance != "auto":
+            raise ValueError(
+                f"balance={self.balance!r} cannot be kept together with links in more than two clusters; leave it at "
+                "'auto'"
+            )
+        if links.n_components < n_clusters:
+            raise ValueError(
+                f"must_link leaves {links.n_components} parts, fewer than n_clusters={n_clusters}; drop some of these "
+                "links, or lower n_clusters"
+            )
+        if n_clusters == 1 and len(links.apart):
+            raise ValueError("cannot_link sets rows apart, but n_clusters=1 has them all in one cluster")
+        return links
+
+    # -------------------------------------------------------------- two clusters, or divisions
+
+    def _fit_divisions(
+        self, X: Matrix, kernel: Kernel, n_clusters: int, links: Links | None, options: Options, seed: int
+    ) -> Self:
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
-        rows = self._rows(X, kernel)
+        rows, balance = self._rows(X, kernel), Options.default_balance if self.balance == "auto" else self.balance
         kept = checkpoint_of(self, rows)
         stages = Unsaved() if kept is None else kept.stages()
-        (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
+        (seed,) = stages.arrays("seed", lambda: (seed,))
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
-        divider = Divider(rows, balance, C, loss, init, n_init, options, seed, tie, cut, orient, progress, stages)
-        tree, labels = divider.until(n_clusters, n_jobs)
-        if n_clusters > 2 and kernel.name != "linear":
-            svms, labels, predicted = relabel_together(rows, labels, C, loss, options, seed, n_jobs)
-            self._warn_if(not predicted, NOT_FIRST_CHOICE)
-            order = _largest_first(labels)
-            self.labels_ = np.argsort(order)[labels].astype(np.int32)
-            self._store_coefficients(X, kernel, rows, np.stack([svms[k].coefficients() for k in order]))
-            self.children_, self.threshold_ = None, np.zeros(n_clusters)
-        else:
-            self.labels_, self.children_ = labels.astype(np.int32), tree.children
-            self._store_divisions(X, kernel, tree.divisions)
+        divider = Divider(
+            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, self.cut,
+            self.orient, progress, stages, links,
+        )  # fmt: skip
+        tree, labels = divider.until(n_clusters, threads(self.n_jobs))
+        self.labels_ = labels.astype(np.int32)
+        self.children_ = tree.children
+        self._store_divisions(X, kernel, tree.divisions)
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
         if kept is not None:
@@ -304,10 +356,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
 
     def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
         """Rows of X; dense ones are centred under the linear kernel."""
-        if flag("center", self.center) and kernel.name == "linear" and not is_sparse(X):
-            centred = CentredBlockRows if isinstance(X, Blocks) else CentredRows
-            return centred(X, Options.bias if self.fit_intercept else 0.0)
-        return make_rows(X, kernel, self.fit_intercept, float(self.C), self.cache_size)
+        if kernel.name == "linear":
+            return cluster_rows(X, Options.bias if self.fit_intercept else 0.0, self.center)
+        price = Options.scaled_C if self.C == "scale" else float(self.C)
+        return make_rows(X, kernel, self.fit_intercept, price, self.cache_size)
 
     def _store_divisions(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
         """Store ``sign * (f - threshold)`` of every division as one function."""
@@ -324,10 +376,6 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         self.intercept_ = self.intercept_ - self.threshold_
         self._warn_if(any(division.ties_split for division in divisions), TIES_SPLIT)
 
-    def _warn_if(self, condition: bool, message: str) -> None:
-        if condition:
-            warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=callers_level())
-
     @lazy_on_dask
     def decision_function(self, X):
         """How far a row is inside a cluster: the value of f, less the threshold.
@@ -340,8 +388,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_clusters)
-            Two clusters: positive for cluster 1. More: one column per cluster, the largest is the row's own; the least
-            of the margins on the way to it under the linear kernel, the value of its function else. One: infinity.
+            Two clusters: positive for cluster 1. More: one column per cluster, the largest is the row's own: the value
+            of its function or, where clusters were divided, the least of the margins on the way to it. One: infinity.
         """
         values = self._values(X)
         if values.shape[1] == 0:
@@ -376,9 +424,3 @@ def _on_all_rows(division: Division, n_rows: int) -> np.ndarray:
     labelings = np.zeros((len(vectors), n_rows), dtype=np.int8)
     labelings[:, division.members] = division.sign * np.stack(vectors)
     return labelings
-
-
-def _largest_first(labels: IntArray) -> IntArray:
-    """The clusters by falling size; of equal ones, the one with the first row first."""
-    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
-    return np.lexsort((first, -sizes))

@@ -15,9 +15,15 @@ from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine import recipe
 from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Fit, Opening, Task
-from wellsvm.engine.starts import aligned_clusters, best_aligned
+from wellsvm.engine.starts import (
+    aligned_clusters,
+    best_aligned,
+    climb_alignment,
+    least_objective,
+    means_of_clusters,
+)
 from wellsvm.estimators.base import Silent
-from wellsvm.labels import ClusterLabels
+from wellsvm.labels import ClusterLabels, LinkedLabels, Links
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
@@ -25,7 +31,7 @@ from wellsvm.threads import run
 
 __all__ = ["INITS", "Divider", "Division", "Tree", "choose_cut"]
 
-INITS = ("climbed", "alignment")
+INITS = ("best", "climbed", "alignment")
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,7 @@ class Divider:
     orient: bool
     progress: Silent
     stages: Unsaved
+    links: Links | None = None
 
     def until(self, n_clusters: int, n_jobs: int | None) -> tuple[Tree, IntArray]:
         """Divide until there are ``n_clusters``: the divisions made, and the cluster of every row, largest first."""
@@ -142,7 +149,10 @@ class Divider:
         if n < 2:
             return None
         rows = self.rows if n == self.rows.n_instances else self.rows.part(members)
-        labels, losses = ClusterLabels.of_share(n, self.balance, self.orient), Losses.of(self.loss, np.full(n, self.C))
+        labels: ClusterLabels | LinkedLabels = ClusterLabels.of_share(n, self.balance, self.orient)
+        if self.links is not None:  # there is one division then, of all rows
+            labels = LinkedLabels(self.links, self.balance, self.orient)
+        losses = Losses.of(self.loss, np.full(n, self.C))
         part = self.stages.part(str(number))
         task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two", part)
         rng = np.random.default_rng([self.seed, number])
@@ -152,21 +162,42 @@ class Divider:
         gain = losses.total(np.zeros(n), np.arange(n)) - fit.solution.upper
         return Division(members, fit, y, threshold, ties_split, gain)
 
-    def _cut(self, scores: FloatArray, labels: ClusterLabels) -> tuple[LabelArray, float, bool]:
+    def _cut(self, scores: FloatArray, labels: ClusterLabels | LinkedLabels) -> tuple[LabelArray, float, bool]:
         """Labels, threshold, and whether equal scores were divided."""
+        if isinstance(labels, LinkedLabels):
+            return self._cut_groups(scores, labels)
         positive = scores > 0
         if self.cut == "zero" and 0 < np.count_nonzero(positive) < positive.size:
             return np.where(positive, 1, -1).astype(np.int8), 0.0, False
         return choose_cut(scores, labels, self.tie, self.options.clear_of_zero)
 
+    def _cut_groups(self, scores: FloatArray, labels: LinkedLabels) -> tuple[LabelArray, float, bool]:
+        """The same where rows are linked: groups are cut, so that the links are kept."""
+        z = np.where(labels.group_scores(scores) >= 0, 1, -1).astype(np.int8)
+        values, counted = labels.thresholds(scores)
+        threshold, ties_split = 0.0, False
+        if self.cut == "balance" and counted.size > 1 and labels.among_counted is not None:
+            z[counted], threshold, ties_split = choose_cut(
+                values, labels.among_counted, self.tie, self.options.clear_of_zero
+            )
+        y = z[labels.group] * labels.sign
+        return (y if np.ptp(y) else labels.linear_oracle(scores)), threshold, ties_split
+
     def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
-        """First label vectors: well aligned halves or, as in the paper, the best aligned of random assignments."""
+        """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or those
+        or k-means', whichever have the lower objective."""
+        labels, rows = task.labels, task.rows
         if self.init == "alignment":
-            labels = [best_aligned(task.rows, task.labels, self.n_init, rng, options)]
+            return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, lead=False)
+        if isinstance(labels, ClusterLabels):
+            first = aligned_clusters(rows, labels, self.n_init, rng, options)
         else:
-            assert isinstance(task.labels, ClusterLabels)
-            labels = aligned_clusters(task.rows, task.labels, self.n_init, rng, options)
-        return Opening(labels, [], None, lead=False)
+            first = [climb_alignment(rows, labels, self.n_init, rng, options)]
+        if self.init == "best":
+            near = means_of_clusters(rows, 2, options.start_draws, rng, options)
+            by_means = labels.oriented(labels.linear_oracle(near[:, 1] - near[:, 0]), first[0])
+            first = least_objective(rows, task.losses, [first, [by_means]], rng, options)
+        return Opening(first, [], None, lead=False)
 
 
 def choose_cut(

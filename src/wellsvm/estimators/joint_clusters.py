@@ -1,56 +1,216 @@
-"""More than two clusters at once: every cluster against the rest, relabelled together.
+"""More than two clusters at once: functions of all clusters, and all rows relabelled by them together.
 
-Divisions in two are made one after the other and never taken back. From their clusters, one SVM per cluster is trained
-against all other rows, every row goes to the cluster of the largest value, and so on until few rows move. Both sides of
-an SVM weigh the same, else small clusters would vanish. While the price of the losses is low, the functions follow the
-bulk of their cluster and many rows move; it then rises step by step to C, as in deterministic annealing.
+From the clusters of k-means, one SVM per cluster is trained against all other rows, every row goes to the cluster of
+the largest value, and so on until few rows move. Both sides of an SVM weigh the same, else small clusters would vanish;
+how many rows a cluster holds is free. While the price of the losses is low, the functions follow the bulk of their
+cluster and many rows move; it then rises step by step to C, as in deterministic annealing.
+
+Linear functions need not separate one cluster from all others: of three in a row, not the one in the middle. Where the
+SVMs tear the clusters of the start up, so that those they end with lie much less apart, the functions are those of
+`wellsvm.solver.pairs`, of which each need only exceed the others on its own cluster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.report import Record, Status, show
+from wellsvm.engine.starts import means_of_clusters
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.rows import Rows
+from wellsvm.rows import LinearRows
 from wellsvm.solver import Solution, fit_svm
+from wellsvm.solver.pairs import PairSolution, fit_pairs
 from wellsvm.threads import run
 
-__all__ = ["relabel_together"]
+__all__ = ["Joint", "JointClusters", "of_largest_value", "within_sizes"]
 
 
-def relabel_together(
-    rows: Rows, labels: IntArray, C: float, loss: str, options: Options, seed: int, n_jobs: int | None
-) -> tuple[list[Solution], IntArray, bool]:
-    """One SVM per cluster, the cluster of every row, and whether that is the one of the largest value for all of them:
-    a cluster that would be empty keeps a row."""
-    n_rows, n_clusters = labels.size, int(labels.max()) + 1
-    svms: list[Solution] = []
+class JointClusters(NamedTuple):
+    """What the relabelling ended with.
 
-    def against_the_rest(k: int, price: float, number: int) -> Solution:
-        inside = labels == k
-        size = np.where(inside, inside.sum(), n_rows - inside.sum())
-        y = np.where(inside, 1, -1).astype(np.int8)
-        losses = Losses.of(loss, price * n_rows / (2 * size))
-        rng = np.random.default_rng([seed, number, k])
-        alpha = svms[k].alpha if svms else None
-        return fit_svm(rows, BalancedLabels.known(y), losses, y, tol=options.tol, rng=rng, alpha=alpha, options=options)
+    Attributes
+    ----------
+    labels : int array of shape (n_rows,)
+        The cluster of every row.
+    weights, intercepts : arrays of shape (n_clusters, n_features) and (n_clusters,)
+        The functions.
+    offsets : array of shape (n_clusters,)
+        What was added to the intercepts to keep the sizes asked for.
+    objective, gap : arrays of shape (n_clusters,)
+        Bounds of the objective of every function.
+    n_rounds : int
+        Relabellings.
+    status : Status
+        Why it ended.
+    seconds : float
+        Time it took.
+    """
 
-    for step, share in enumerate(options.joint_prices):
-        for i in range(options.joint_rounds):
-            number = step * options.joint_rounds + i
-            svms = run([partial(against_the_rest, k, share * C, number) for k in range(n_clusters)], n_jobs)
-            values = np.stack([svm.scores() for svm in svms], axis=1)
-            moved = of_largest_value(values)
-            n_moved = np.count_nonzero(moved != labels)
-            labels = moved
-            if n_moved <= options.few_moves * n_rows:
+    labels: IntArray
+    weights: FloatArray
+    intercepts: FloatArray
+    offsets: FloatArray
+    objective: FloatArray
+    gap: FloatArray
+    n_rounds: int
+    status: Status
+    seconds: float
+
+
+class Values(NamedTuple):
+    """Values of the functions, and the functions themselves."""
+
+    values: FloatArray
+    solution: list[Solution] | PairSolution
+
+
+Solve: TypeAlias = Callable[[IntArray, float, float, Values | None], Values]
+
+
+class Joint:
+    """Relabels ``rows`` in ``n_clusters`` clusters.
+
+    Parameters
+    ----------
+    rows : LinearRows
+        The rows, or their coordinates under a kernel.
+    assign : callable
+        From values of shape (n_rows, n_clusters) to the cluster of every row, and offsets of the values that do it.
+    """
+
+    def __init__(
+        self,
+        rows: LinearRows,
+        n_clusters: int,
+        C: float,
+        loss: str,
+        assign: Callable[[FloatArray], tuple[IntArray, FloatArray]],
+        options: Options,
+        seed: int,
+        n_jobs: int | None,
+        callback: Callable[[Record], bool | None] | None = None,
+    ) -> None:
+        self.rows, self.n_clusters, self.C, self.loss, self.assign = rows, n_clusters, C, loss, assign
+        self.options, self.seed, self.n_jobs = options, seed, n_jobs
+        self.callback, self.stopped = callback, False
+        self.history: list[Record] = []
+
+    def start(self, n_draws: int, seen: LinearRows) -> IntArray:
+        """The clusters of k-means, the best of some draws, on the rows as ``seen``."""
+        rng = np.random.default_rng([self.seed, 0])
+        return self.assign(means_of_clusters(seen, self.n_clusters, n_draws, rng, self.options))[0]
+
+    def relabel(self, starts: Sequence[IntArray]) -> JointClusters:
+        """Anneal from every start on, roughly, and solve well for the clusters of the lowest objective.
+
+        Each cluster is set against the rest or, where that tears all starts up, against each other one.
+        """
+        options = self.options
+        self.began = perf_counter()
+        solve: Solve = self._against_the_rest
+        found = [(*self._anneal(start, solve), start) for start in starts]
+        kept = [one for one in found if self._spread(one[0]) >= options.kept_spread * self._spread(one[2])]
+        if not kept:
+            solve = partial(self._over_pairs, self._with_bias())
+            kept = [(*self._anneal(start, solve), start) for start in starts]
+        labels, last, _ = min(kept, key=lambda one: float(self._bounds(one[1])[0].sum()))
+        settled = False
+        for _ in range(options.joint_rounds):
+            last = solve(labels, self.C, options.tol, last)
+            labels, settled = self._moved(labels, last)
+            if settled or self.stopped:
                 break
-    return svms, labels, np.array_equal(labels, np.argmax(values, axis=1))
+        status = Status.SETTLED if settled else Status.STOPPED if self.stopped else Status.STILL_MOVING
+        _, offsets = self.assign(last.values)
+        functions, bounds, seconds = self._functions(last), self._bounds(last), perf_counter() - self.began
+        return JointClusters(labels, *functions, offsets, *bounds, len(self.history), status, seconds)
+
+    def _anneal(self, labels: IntArray, solve: Solve) -> tuple[IntArray, Values]:
+        """Relabel while the price rises."""
+        options, found = self.options, None
+        for share in options.joint_prices:
+            for _ in range(options.joint_rounds):
+                found = solve(labels, share * self.C, options.joint_rough * options.tol, found)
+                labels, settled = self._moved(labels, found)
+                if settled or self.stopped:
+                    break
+        assert found is not None
+        return labels, found
+
+    def _moved(self, labels: IntArray, found: Values) -> tuple[IntArray, bool]:
+        """The clusters by the values found, and whether few rows moved to get there."""
+        moved, _ = self.assign(found.values)
+        upper, gap = (float(bound.sum()) for bound in self._bounds(found))
+        seconds = perf_counter() - self.began
+        self.history.append(Record(upper, gap, 0.0, self.n_clusters, len(self.history) + 1, seconds))
+        if self.options.verbose:
+            show(self.history, f"{labels.size} rows in {self.n_clusters} clusters")
+        self.stopped = self.stopped or bool(self.callback is not None and self.callback(self.history[-1]))
+        n_moved = int(np.count_nonzero(moved != labels))
+        return moved, n_moved <= self.options.few_moves * labels.size
+
+    def _spread(self, labels: IntArray) -> float:
+        """Scatter of the clusters' means as a share of the scatter inside clusters."""
+        sizes = np.maximum(np.bincount(labels, minlength=self.n_clusters), 1)
+        sums = self.rows.combine((labels[:, None] == np.arange(self.n_clusters)).astype(np.float64))
+        mean = sums.sum(axis=1) / labels.size
+        between = float(np.sum(sums * sums / sizes) - labels.size * mean @ mean)
+        within = float(np.sum(self.rows.squared_norms) - np.sum(sums * sums / sizes))
+        return between / max(within, self.options.no_gain * between, np.finfo(np.float64).tiny)
+
+    def _against_the_rest(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
+        """One SVM per cluster, from the dual variables of those before on."""
+        n_rows = labels.size
+
+        def svm(k: int) -> Solution:
+            inside = labels == k
+            size = np.where(inside, inside.sum(), n_rows - inside.sum())
+            y = np.where(inside, 1, -1).astype(np.int8)
+            losses = Losses.of(self.loss, price * n_rows / (2 * size))
+            rng = np.random.default_rng([self.seed, 1 + len(self.history), k])
+            alpha = before.solution[k].alpha if before is not None else None  # type: ignore[union-attr]
+            known = BalancedLabels.known(y)
+            return fit_svm(self.rows, known, losses, y, tol=tol, rng=rng, alpha=alpha, options=self.options)
+
+        svms = run([partial(svm, k) for k in range(self.n_clusters)], self.n_jobs)
+        return Values(np.stack([svm.scores() for svm in svms], axis=1), svms)
+
+    def _over_pairs(
+        self, rows: LinearRows, labels: IntArray, price: float, tol: float, before: Values | None
+    ) -> Values:
+        """One function per cluster, all at once."""
+        sizes = np.bincount(labels, minlength=self.n_clusters)
+        C = price * labels.size / (self.n_clusters * sizes[labels])
+        U = np.zeros((rows.n_features + 1, self.n_clusters)) if before is None else before.solution.U  # type: ignore
+        solution = fit_pairs(rows, labels, C, U, tol, self.options)
+        return Values(solution.values, solution)
+
+    def _with_bias(self) -> LinearRows:
+        """The rows with a constant feature that is large beside the others."""
+        squared = float(np.mean(self.rows.squared_norms)) - self.rows.bias**2
+        return self.rows.with_bias(self.options.pair_bias * np.sqrt(max(squared, np.finfo(np.float64).tiny)))
+
+    def _functions(self, found: Values) -> tuple[FloatArray, FloatArray]:
+        if isinstance(found.solution, PairSolution):
+            return self._with_bias().split_intercept(np.ascontiguousarray(found.solution.U.T))
+        return self.rows.split_intercept(np.stack([svm.coefficients() for svm in found.solution]))
+
+    @staticmethod
+    def _bounds(found: Values) -> tuple[FloatArray, FloatArray]:
+        if isinstance(found.solution, PairSolution):
+            return found.solution.upper, found.solution.gap
+        return np.array([svm.upper for svm in found.solution]), np.array([svm.gap for svm in found.solution])
+
+
+# ------------------------------------------------------------------ clusters by values
 
 
 def of_largest_value(F: FloatArray) -> IntArray:
@@ -63,3 +223,43 @@ def of_largest_value(F: FloatArray) -> IntArray:
             lead = F.max(axis=1) - F[:, k]
             labels[np.argmin(np.where(sizes[labels] > 1, lead, np.inf))] = k
     return labels
+
+
+def within_sizes(F: FloatArray, low: int, high: int, most_steps: int = 1000) -> tuple[IntArray, FloatArray]:
+    """Clusters of ``low`` to ``high`` rows each by the largest value plus an offset per cluster, and the offsets.
+
+    The offset of the cluster that is furthest off its bounds moves until it keeps them, and so on: an auction. Where
+    equal values forbid it, the rows that lose least are moved one by one.
+    """
+    k = F.shape[1]
+    offsets = np.zeros(k)
+    for _ in range(most_steps):
+        G = F + offsets
+        labels = np.argmax(G, axis=1)
+        sizes = np.bincount(labels, minlength=k)
+        off = np.maximum(sizes - high, low - sizes)
+        worst = int(np.argmax(off))
+        if off[worst] <= 0:
+            return labels, offsets
+        rest = G.copy()
+        rest[:, worst] = -np.inf
+        lead = np.sort(G[:, worst] - rest.max(axis=1))[::-1]  # the first ones stay, or come
+        wanted = min(max(int(sizes[worst]), low), high)
+        offsets[worst] -= 0.5 * (lead[wanted - 1] + (lead[wanted] if wanted < lead.size else lead[wanted - 1] - 2.0))
+    return _moved_one_by_one(F + offsets, low, high), offsets
+
+
+def _moved_one_by_one(G: FloatArray, low: int, high: int) -> IntArray:
+    """From the largest values on, rows that lose least leave clusters that are too large, or fill those too small."""
+    labels, rows = np.argmax(G, axis=1), np.arange(len(G))
+    while True:
+        sizes = np.bincount(labels, minlength=G.shape[1])
+        too_large, too_small = np.flatnonzero(sizes > high), np.flatnonzero(sizes < low)
+        if too_large.size == too_small.size == 0:
+            return labels
+        givers = too_large if too_large.size else np.flatnonzero(sizes > low)
+        takers = too_small if too_small.size else np.flatnonzero(sizes < high)
+        loss = (G[rows, labels][:, None] - G)[:, takers]
+        loss[~np.isin(labels, givers)] = np.inf
+        row, taker = np.unravel_index(np.argmin(loss), loss.shape)
+        labels[row] = takers[taker]

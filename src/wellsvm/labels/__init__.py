@@ -10,6 +10,7 @@ from wellsvm.labels.checking import check_label_set
 from wellsvm.labels.clusters import ClusterLabels
 from wellsvm.labels.joined import JoinedLabels
 from wellsvm.labels.keys import KeyInstances
+from wellsvm.labels.linked import LinkedLabels, Links
 from wellsvm.labels.noisy import NoisyLabels
 from wellsvm.labels.proportions import ProportionLabels
 
@@ -19,6 +20,8 @@ __all__ = [
     "JoinedLabels",
     "KeyInstances",
     "LabelSet",
+    "LinkedLabels",
+    "Links",
     "NoisyLabels",
     "ProportionLabels",
     "candidate_sets",

@@ -106,6 +106,10 @@ class BlockRows(LinearRows):
         """Have some instances ready for the loops."""
         return self.working.at_hand(instances)
 
+    def taken(self, chosen: IntArray) -> Matrix:
+        """Some instances as a matrix in memory, less their mean if the rows are."""
+        return self.blocks.gather(chosen)
+
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances: in memory where they are few."""
         if self._are_few(chosen):

@@ -224,6 +224,10 @@ class LinearRows:
         self.__dict__.update(state)
         self._native = native_rows(self.X)
 
+    def taken(self, chosen: IntArray) -> Matrix:
+        """Some instances as a matrix in memory, less their mean if the rows are."""
+        return self.X if chosen.size == self.n_instances else self.X[chosen]
+
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""
         return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options)

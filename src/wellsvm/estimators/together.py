@@ -1,0 +1,144 @@
+"""More than two clusters behind the estimator: rows or coordinates, starts, sizes, links, and what is stored."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from wellsvm._in_blocks import is_sparse
+from wellsvm._typing import IntArray, Matrix
+from wellsvm._warnings import callers_level
+from wellsvm.engine.report import Record
+from wellsvm.estimators.base import KernelModel, loss_of, threads
+from wellsvm.estimators.joint_clusters import Joint, JointClusters, of_largest_value, within_sizes
+from wellsvm.estimators.links import assign_apart
+from wellsvm.function import KernelFunction, LinearFunction
+from wellsvm.labels import Links
+from wellsvm.options import Options
+from wellsvm.rows import CentredRows, GramRows, LinearRows
+from wellsvm.rows.block_rows import CentredBlockRows, linear_rows
+from wellsvm.rows.blocks import Blocks
+from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.landmarks import Landmarks
+
+__all__ = ["TIES_SPLIT", "ClustersTogether", "cluster_rows"]
+
+NOT_FIRST_CHOICE = (
+    "a cluster is no row's first choice and keeps one row in labels_, which predict puts elsewhere. Lower n_clusters, "
+    "or drop duplicate rows or constant features."
+)
+TIES_SPLIT = (
+    "rows of equal decision value were divided by their index to keep the balance; predict puts them into one cluster. "
+    "Raise balance, or drop duplicate rows or constant features."
+)
+
+
+def cluster_rows(X: Matrix, bias: float, center: bool) -> LinearRows:
+    """Rows of X, in memory or in blocks; dense ones less their mean if ``center``."""
+    if not center or is_sparse(X):
+        return linear_rows(X, bias)
+    return CentredBlockRows(X, bias) if isinstance(X, Blocks) else CentredRows(X, bias)
+
+
+class ClustersTogether(KernelModel):
+    """Finds more than two clusters together."""
+
+    C: Any
+    balance: Any
+    loss: Any
+    kernel: Any
+    fit_intercept: bool
+    center: bool
+    n_init: int
+    n_jobs: Any
+    labels_: IntArray
+    children_: IntArray | None
+
+    def _price(self, rows: GramRows | LinearRows) -> float:
+        """C, resolved on the rows as they are used."""
+        self.C_ = self.C
+        if self.C == "scale":
+            squared = float(np.mean(rows.squared_norms)) - rows.bias**2
+            self.C_ = Options.scaled_C / squared if squared > np.finfo(np.float64).tiny else Options.scaled_C
+        return float(self.C_)
+
+    def _warn_if(self, condition: bool, message: str) -> None:
+        if condition:
+            warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=callers_level())
+
+    def _fit_together(
+        self, X: Matrix, kernel: Kernel, n_clusters: int, links: Links | None, options: Options, seed: int
+    ) -> Self:
+        progress = self._progress(X, max_iter=None)
+        bias, landmarks = Options.bias if self.fit_intercept else 0.0, None
+        if kernel.name == "linear":
+            rows = cluster_rows(X, bias, self.center)
+            seen = [rows]
+        else:
+            landmarks = Landmarks.drawn(X, kernel, options.landmarks, np.random.default_rng([seed, 2]), options)
+            rows = CentredRows(landmarks.coordinates, bias)
+            seen = [CentredRows(landmarks.leading(options.start_coordinates))]
+            if kernel.name in ("rbf", "poly", "sigmoid"):  # means in the space of X may do better
+                seen.append(cluster_rows(X, 0.0, True))
+        loss = "squared_hinge" if self.loss == "auto" else loss_of(self)
+        assign, n_jobs = self._assignment(X.shape[0], n_clusters, links), threads(self.n_jobs)
+        joint = Joint(rows, n_clusters, self._price(rows), loss, assign, options, seed, n_jobs, progress.label_vector)
+        n_draws = -(-self.n_init // len(seen))
+        found = joint.relabel([joint.start(n_draws, these) for these in seen])
+        order = _largest_first(found.labels)
+        weights, intercepts = found.weights[order], found.intercepts[order] + found.offsets[order]
+        if landmarks is None:
+            self._store_function(LinearFunction(weights, intercepts), kernel)
+        else:
+            self._store_function(KernelFunction.over(X, kernel, landmarks.expansion(weights), intercepts), kernel)
+        self._store_joint(found, order)
+        if links is None:
+            self._compare_with_prediction(X, options)
+        progress.end(fitted=True)
+        return self
+
+    def _compare_with_prediction(self, X: Matrix, options: Options) -> None:
+        """Let `predict` decide where two values are equal up to rounding; warn where it must differ from labels_."""
+        values = self._evaluate(X)
+        predicted = np.argmax(values, axis=1).astype(np.int32)
+        lost = values.max(axis=1) - values[np.arange(X.shape[0]), self.labels_]
+        every = np.unique(predicted).size == values.shape[1]
+        if every and self.balance == "auto" and lost.max() <= options.tie_single * float(np.abs(values).max()):
+            self.labels_ = predicted
+        differs = not np.array_equal(self.labels_, predicted)
+        self._warn_if(differs, NOT_FIRST_CHOICE if self.balance == "auto" else TIES_SPLIT)
+
+    def _assignment(self, n_rows: int, n_clusters: int, links: Links | None) -> Any:
+        """How rows get their clusters from values: by the largest, within the sizes asked for, or as links allow."""
+        if links is not None:
+            return lambda values: (assign_apart(values, links), np.zeros(n_clusters))
+        if self.balance == "auto":
+            return lambda values: (of_largest_value(values), np.zeros(n_clusters))
+        mean = n_rows / n_clusters
+        low = max(1, int(np.ceil((1 - self.balance) * mean - 1e-9 * n_rows)))
+        high = int(np.floor((1 + self.balance) * mean + 1e-9 * n_rows))
+        # An equal number of rows each may not be possible: then one more or one less is allowed.
+        return partial(within_sizes, low=min(low, n_rows // n_clusters), high=max(high, -(-n_rows // n_clusters)))
+
+    def _store_joint(self, found: JointClusters, order: IntArray) -> None:
+        """Clusters, and what tells of them, one entry per cluster."""
+        self.children_, self.threshold_ = None, 0.0 - found.offsets[order]  # no negative zeros
+        self.labels_ = np.argsort(order)[found.labels].astype(np.int32)
+        self.labelings_ = [np.where(self.labels_ == k, 1, -1).astype(np.int8)[None] for k in range(order.size)]
+        self.labeling_weights_ = [np.ones(1) for _ in order]
+        self.objective_, self.gap_ = found.objective[order], found.gap[order]
+        self.oracle_violation_, self.refined_objective_ = np.zeros(order.size), None
+        self.history_ = [
+            [Record(float(upper), float(gap), 0.0, 1, found.n_rounds, found.seconds)]
+            for upper, gap in zip(self.objective_, self.gap_)
+        ]
+        self.n_iter_, self.status_ = found.n_rounds, [str(found.status)] * order.size
+
+
+def _largest_first(labels: IntArray) -> IntArray:
+    """The clusters by falling size; of equal ones, the one with the first row first."""
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    return np.lexsort((first, -sizes))
