@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from wellsvm.estimators.semi_supervised import SemiSupervisedSVC
     from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
     from wellsvm.persistence import load, save
+    from wellsvm.rows.folder import open_rows
+    from wellsvm.rows.folder_writing import write_rows
 
 __all__ = [
     "Bags",
@@ -24,9 +26,11 @@ __all__ = [
     "SemiSupervisedSVC",
     "SemiSupervisedSVCCV",
     "load",
+    "open_rows",
     "report",
     "save",
     "show_versions",
+    "write_rows",
 ]
 
 _MODULE_OF = {
@@ -36,11 +40,13 @@ _MODULE_OF = {
     "SemiSupervisedSVC": "estimators.semi_supervised",
     "SemiSupervisedSVCCV": "estimators.semi_supervised_cv",
     "load": "persistence",
+    "open_rows": "rows.folder",
     "report": "_report",
     "save": "persistence",
     "show_versions": "_versions",
+    "write_rows": "rows.folder_writing",
 }
-_MODULES = ("baselines", "datasets", "images", "metrics", "model_selection", "plotting")
+_MODULES = ("baselines", "dask", "datasets", "images", "metrics", "model_selection", "plotting")
 
 try:
     __version__ = version("wellsvm")

@@ -19,9 +19,22 @@ from sklearn.datasets import load_svmlight_file
 
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.datasets import load_npz
+from wellsvm.rows.folder import open_rows
 from wellsvm.rows.kernels import available_memory
 
-__all__ = ["Format", "Layout", "Table", "polars", "read"]
+__all__ = [
+    "OPENERS",
+    "Format",
+    "Layout",
+    "Table",
+    "first_bad_line",
+    "format_of",
+    "from_index_0",
+    "labels_of",
+    "polars",
+    "read",
+    "table_of_frame",
+]
 
 
 class Format(StrEnum):
@@ -62,6 +75,7 @@ class Layout:
     features: Sequence[str] | None = None
     n_features: int | None = None
     zero_based: bool | None = None
+    memory: str = "2 GB"
 
 
 @dataclass(frozen=True)
@@ -78,10 +92,10 @@ class Table:
 def read(path: Path, form: Format, layout: Layout) -> Table:
     """Read a file; every error is a ValueError or OSError that names the file."""
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give a file")
+        return _read_folder(path, layout)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist")
-    form = _format_of(path) if form is Format.AUTO else form
+    form = format_of(path) if form is Format.AUTO else form
     if form is Format.SVMLIGHT:
         table = _read_svmlight(path, layout)
     elif form is Format.NPZ:
@@ -98,10 +112,30 @@ def read(path: Path, form: Format, layout: Layout) -> Table:
     return table
 
 
-def _format_of(path: Path) -> Format:
+def format_of(path: Path) -> Format:
     """By suffix; LIBSVM's files often have none, so that svmlight is the rest."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2", ".zst")]
     return SUFFIXES.get(suffixes[-1], Format.SVMLIGHT) if suffixes else Format.SVMLIGHT
+
+
+# ------------------------------------------------------------------ folders of rows
+
+
+def _read_folder(path: Path, layout: Layout) -> Table:
+    """Rows in blocks, with the labels and bags written beside them."""
+    rows = open_rows(path, layout.memory)
+    if layout.n_features is not None and rows.shape[1] != layout.n_features:
+        raise ValueError(f"{path} has {rows.shape[1]} features; the model was trained with {layout.n_features}")
+    y, groups = rows.y, rows.groups
+    if layout.bag is not None and groups is None:
+        raise ValueError(f"{path} has no bags; convert the file again with --bag-column, or bags in its 'qid:'")
+    if y is not None:
+        missing = np.ma.getmaskarray(y)
+        y = np.ma.getdata(y)
+        y = labels_of(y, missing | np.isnan(y) if y.dtype.kind == "f" else missing)
+    names = None if rows.feature_names is None else list(rows.feature_names)
+    told = Layout(layout.label, layout.bag, features=names)
+    return Table(rows, y, groups if layout.bag is not None else None, told, Format.AUTO)
 
 
 # ------------------------------------------------------------------ svmlight
@@ -120,17 +154,17 @@ def _read_svmlight(path: Path, layout: Layout) -> Table:
     try:
         X, y, *bags = load_svmlight_file(io.BytesIO(content), zero_based=True, query_id=by_bag)
     except (ValueError, OverflowError) as error:
-        line, text = _first_bad_line(content)
+        line, text = first_bad_line(content)
         raise ValueError(f"{path} is no svmlight file: line {line}, {text!r}: {error}") from error
     if by_bag and len(bags[0]) != X.shape[0]:
         raise ValueError(f"{path} has {len(bags[0])} rows with a bag ('qid:') of {X.shape[0]}; every row needs one")
-    X, zero_based = _from_index_0(path, X, layout)
+    X, zero_based = from_index_0(path, X, layout)
     return Table(
-        X, _labels(y, np.isnan(y)), bags[0] if by_bag else None, Layout(zero_based=zero_based), Format.SVMLIGHT
+        X, labels_of(y, np.isnan(y)), bags[0] if by_bag else None, Layout(zero_based=zero_based), Format.SVMLIGHT
     )
 
 
-def _first_bad_line(content: bytes) -> tuple[int, str]:
+def first_bad_line(content: bytes) -> tuple[int, str]:
     """Number and beginning of the first line that cannot be parsed."""
 
     def fits(lines: list[bytes]) -> bool:
@@ -149,7 +183,7 @@ def _first_bad_line(content: bytes) -> tuple[int, str]:
     return number, ""
 
 
-def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
+def from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
     """X without the empty column 0 of a file that counts from 1, as wide as the layout wants."""
     zero_based = layout.zero_based
     if zero_based is None:
@@ -179,7 +213,7 @@ def _read_npz(path: Path, layout: Layout) -> Table:
     if y is not None:
         y = np.asarray(y)
         y = y if groups is None else y[groups]
-        y = _labels(y, np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool))
+        y = labels_of(y, np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool))
     if layout.bag is not None and groups is None:
         raise ValueError(f"{path} has no array 'bag', the bag of every row; it holds {sorted(data)}")
     return Table(data.X, y, groups if layout.bag is not None else None, Layout(), Format.NPZ)
@@ -189,7 +223,15 @@ def _read_npz(path: Path, layout: Layout) -> Table:
 
 
 def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
-    frame = _frame(path, form)
+    return table_of_frame(path, _frame(path, form), layout, form)
+
+
+def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Table:
+    """What a polars frame of a file's rows holds; rows without any value, such as blank lines, are left out."""
+    pl = polars()
+    if frame.columns and all(_is_number(name) for name in frame.columns):
+        raise ValueError(f"{path} has numbers in its first line, which must name the columns")
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
     given = [name for name in (layout.label, layout.bag, *layout.ignore) if name is not None]
     for name in [*given, *(layout.features or ())]:
@@ -208,13 +250,13 @@ def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
         values = np.zeros(len(series), dtype=_typed(known.to_numpy()).dtype)
         missing = series.is_null().to_numpy()
         values[~missing] = known.to_numpy()
-        y = _labels(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
+        y = labels_of(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
     groups = None if layout.bag is None else _typed(frame[layout.bag].to_numpy())
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form)
 
 
 def _frame(path: Path, form: Format) -> Any:
-    """The polars frame of a file; rows without any value, such as blank lines, are left out."""
+    """The polars frame of a file."""
     pl = polars()
     try:
         if form is Format.PARQUET:
@@ -225,9 +267,7 @@ def _frame(path: Path, form: Format) -> Any:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error
-    if frame.columns and all(_is_number(name) for name in frame.columns):
-        raise ValueError(f"{path} has numbers in its first line, which must name the columns")
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return frame
 
 
 def _numbers(path: Path, series: Any) -> FloatArray:
@@ -263,7 +303,7 @@ def polars() -> Any:
     return polars
 
 
-def _labels(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:
+def labels_of(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:
     """Labels with a mask; whole numbers as integers, so that a class is called 1 and not 1.0."""
     if values.dtype.kind == "f":
         known = values[~missing]

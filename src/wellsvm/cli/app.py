@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from wellsvm._versions import show_versions
+from wellsvm.cli.convert import convert
 from wellsvm.cli.demo import demo
 from wellsvm.cli.fit import fit
 from wellsvm.cli.info import info
@@ -25,5 +26,6 @@ def about(context: typer.Context) -> None:
 app.add_typer(fit, name="fit")
 app.command("predict")(predict)
 app.command("info")(info)
+app.command("convert")(convert)
 app.command("demo")(demo)
 app.command("versions", help="Print what to paste into a bug report.")(show_versions)

@@ -33,6 +33,7 @@ def semi_supervised(
     label: option.Label = "label",
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    memory: option.Memory = Layout.memory,
     unlabeled: option.Unlabeled = "auto",
     C: option.C = ROWS["C"],
     C_unlabeled: option.CUnlabeled = None,
@@ -72,7 +73,7 @@ def semi_supervised(
         C=C, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value, balance=balance,
         oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based)
+    layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based, memory=memory)
     Job(data, form, layout, output, as_json, quiet).run("semi-supervised", model, on_rows(unlabeled))
 
 
@@ -85,6 +86,7 @@ def multi_instance(
     bag: option.Bag = "bag",
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    memory: option.Memory = Layout.memory,
     positive_class: option.PositiveClass = None,
     C_positive: option.CPositive = BAGS["C_positive"],
     C_negative: option.CNegative = BAGS["C_negative"],
@@ -112,7 +114,7 @@ def multi_instance(
         degree=degree, coef0=coef0, loss=loss.value, oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter,
         random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    layout = Layout(label=label, bag=bag, ignore=ignore or (), zero_based=zero_based)
+    layout = Layout(label=label, bag=bag, ignore=ignore or (), zero_based=zero_based, memory=memory)
     Job(data, form, layout, output, as_json, quiet).run("multi-instance", model, on_bags(positive_class))
 
 
@@ -123,6 +125,7 @@ def clustering(
     form: option.How = Format.AUTO,
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    memory: option.Memory = Layout.memory,
     clusters: option.Clusters = CLUSTERS["n_clusters"],
     C: option.CCluster = CLUSTERS["C"],
     balance: option.BalanceOfClusters = CLUSTERS["balance"],
@@ -150,5 +153,5 @@ def clustering(
         loss=loss.value, n_init=starts, oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter,
         random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    layout = Layout(ignore=ignore or (), zero_based=zero_based)
+    layout = Layout(ignore=ignore or (), zero_based=zero_based, memory=memory)
     Job(data, form, layout, output, as_json, quiet).run("clustering", model, on_clusters)

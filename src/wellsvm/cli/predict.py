@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def predict(
     bag: option.PredictedBag = None,
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
+    memory: option.Memory = Layout.memory,
     quiet: option.Quiet = False,
 ) -> None:
     """Classes and decision values for the rows, or bags, of a file.
@@ -48,6 +50,7 @@ def predict(
     with told_in_one_line(), warnings_as_lines():
         model = load(model_file)
         layout = _layout(model, read_mark(model_file)["notes"].get("data"), bag, ignore or [], zero_based)
+        layout = replace(layout, memory=memory)
         columns = _columns(model, read(data, form, layout))
         _write(columns, output)
     if output is not None and not quiet:
