@@ -201,7 +201,7 @@ def budgets(note: Callable[..., None], number: int, folder: Path) -> None:
         looked[0] += self.shape[0] / X.shape[0]
         return combine(self, *rest)
 
-    LocalBlocks.each, LocalBlocks.combine = counted_each, counted_combine  # type: ignore[method-assign]
+    LocalBlocks.each, LocalBlocks.combine = counted_each, counted_combine  # type: ignore[method-assign, assignment]
     try:
         found = {}
         for share in (2.0, 0.1, 0.05):
@@ -227,8 +227,9 @@ def large(note: Callable[..., None], folder: Path, n: int = 508_049, d: int = 47
         began = time.process_time()
         found.append(model.fit(data, y).transduction_)
         seconds.append(time.process_time() - began)
-    note(rows=n, features=d, megabytes=sum(f.stat().st_size for f in path.glob("0*")) / 1e6, in_memory=seconds[0],
-         in_blocks=seconds[1], ratio=seconds[1] / seconds[0], same_labels=float(np.mean(found[0] == found[1])))  # fmt: skip
+    size, same = sum(file.stat().st_size for file in path.glob("0*")) / 1e6, float(np.mean(found[0] == found[1]))
+    times = {"in_memory": seconds[0], "in_blocks": seconds[1], "ratio": seconds[1] / seconds[0]}
+    note(rows=n, features=d, megabytes=size, same_labels=same, **times)
 
 
 # ------------------------------------------------------------------ the command
