@@ -11,9 +11,10 @@
 #   make bench PROFILE=small          time and memory beside scikit-learn (minutes; PROFILE=full: hours)
 #   make reproduce TABLES="6 7"       the paper's tables, ours beside its figures (hours; ARGS=--fast: minutes)
 #   make study STUDIES="text uci"     the accuracies behind the defaults (hours)
+#   make campaign-dask                rows in blocks and on Dask, with workers and drivers killed (half an hour)
 #   make clean    remove everything that make created
 #
-# The last three are experiments: a stopped run goes on, ARGS passes options (ARGS=--list tells what there is), and the
+# The last four are experiments: a stopped run goes on, ARGS passes options (ARGS=--list tells what there is), and the
 # data sets are those in the folder that WELLSVM_DATA names, else in ../shared/data.
 
 PYTHON  ?= python3
@@ -28,7 +29,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint campaign sanitize docs docs-links bench reproduce study clean
+.PHONY: help demo test test-fast lint campaign campaign-dask sanitize docs docs-links bench reproduce study clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -107,6 +108,9 @@ reproduce: $(VENV)/.installed-experiments
 
 study: $(VENV)/.installed-experiments
 	@$(BIN)/python -m experiments study $(STUDIES) $(ARGS)
+
+campaign-dask: $(VENV)/.installed-dask,experiments
+	@$(BIN)/python -m experiments campaign $(PARTS) --fill docs/guide_blocks.md $(ARGS)
 
 clean:
 	rm -rf $(VENV) wellsvm-demo.png build dist .pytest_cache .mypy_cache .ruff_cache

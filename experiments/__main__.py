@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments import campaign
 from experiments.arguments import say
 from experiments.bench import command as bench_command
 from experiments.paper import command as paper_command
@@ -18,7 +19,7 @@ def main() -> None:
     """Run a command. Wrong usage ends with exit code 2, Ctrl-C with 130."""
     parser = argparse.ArgumentParser(prog="python -m experiments")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (paper_command, bench_command, study_command):
+    for command in (paper_command, bench_command, study_command, campaign):
         command.add_command(commands, RESULTS)
     arguments = parser.parse_args()
     try:

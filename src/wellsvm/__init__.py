@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
     from wellsvm.estimators.weak_labels import WeakLabelSVC
     from wellsvm.persistence import load, save
+    from wellsvm.rows.folder import open_rows
+    from wellsvm.rows.folder_writing import write_rows
 
 __all__ = [
     "Bags",
@@ -36,9 +38,11 @@ __all__ = [
     "SemiSupervisedSVCCV",
     "WeakLabelSVC",
     "load",
+    "open_rows",
     "report",
     "save",
     "show_versions",
+    "write_rows",
 ]
 
 _MODULE_OF = {
@@ -54,11 +58,13 @@ _MODULE_OF = {
     "SemiSupervisedSVCCV": "estimators.semi_supervised_cv",
     "WeakLabelSVC": "estimators.weak_labels",
     "load": "persistence",
+    "open_rows": "rows.folder",
     "report": "_report",
     "save": "persistence",
     "show_versions": "_versions",
+    "write_rows": "rows.folder_writing",
 }
-_MODULES = ("baselines", "datasets", "images", "labels", "metrics", "model_selection", "onnx", "plotting")
+_MODULES = ("baselines", "dask", "datasets", "images", "labels", "metrics", "model_selection", "onnx", "plotting")
 
 try:
     __version__ = version("wellsvm")

@@ -23,8 +23,20 @@ from wellsvm._typing import FloatArray, Matrix
 from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._frames import polars, read_csv, read_parquet
 from wellsvm.datasets import load_npz
+from wellsvm.rows.folder import open_rows
 
-__all__ = ["Format", "Layout", "Table", "read"]
+__all__ = [
+    "OPENERS",
+    "Format",
+    "Layout",
+    "Table",
+    "first_bad_line",
+    "format_of",
+    "from_index_0",
+    "masked_labels",
+    "read",
+    "table_of_frame",
+]
 
 
 SUFFIXES = {
@@ -57,12 +69,12 @@ class Table:
 def read(path: Path, form: Format, layout: Layout) -> Table:
     """Read a file; every error is a ValueError or OSError that names the file."""
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give a file")
+        return _read_folder(path, layout)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist")
     if not path.is_file():
         raise ValueError(f"{path} is no regular file; save what it gives to one")
-    form = _format_of(path) if form is Format.AUTO else form
+    form = format_of(path) if form is Format.AUTO else form
     if layout.keep and form not in (Format.CSV, Format.PARQUET):
         raise ValueError(f"{path} has no columns with names to keep; leave out --keep-column")
     try:
@@ -86,10 +98,30 @@ def read(path: Path, form: Format, layout: Layout) -> Table:
     return table
 
 
-def _format_of(path: Path) -> Format:
+def format_of(path: Path) -> Format:
     """By suffix; LIBSVM's files often have none, so that svmlight is the rest."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2", ".zst")]
     return SUFFIXES.get(suffixes[-1], Format.SVMLIGHT) if suffixes else Format.SVMLIGHT
+
+
+# ------------------------------------------------------------------ folders of rows
+
+
+def _read_folder(path: Path, layout: Layout) -> Table:
+    """Rows in blocks, with the labels and bags written beside them."""
+    rows = open_rows(path, layout.memory)
+    if layout.n_features is not None and rows.shape[1] != layout.n_features:
+        raise ValueError(f"{path} has {rows.shape[1]} features; the model was trained with {layout.n_features}")
+    y, groups = rows.y, rows.groups
+    if layout.bag is not None and groups is None:
+        raise ValueError(f"{path} has no bags; convert the file again with --bag-column, or bags in its 'qid:'")
+    if y is not None:
+        missing = np.ma.getmaskarray(y)
+        y = np.ma.getdata(y)
+        y = masked_labels(y, missing | np.isnan(y) if y.dtype.kind == "f" else missing)
+    names = None if rows.feature_names is None else list(rows.feature_names)
+    told = Layout(layout.label, layout.bag, features=names)
+    return Table(rows, y, groups if layout.bag is not None else None, told, Format.AUTO)
 
 
 # ------------------------------------------------------------------ svmlight
@@ -108,17 +140,17 @@ def _read_svmlight(path: Path, layout: Layout) -> Table:
     try:
         X, y, *bags = load_svmlight_file(io.BytesIO(content), zero_based=True, query_id=by_bag)
     except (ValueError, OverflowError) as error:
-        line, text = _first_bad_line(content)
+        line, text = first_bad_line(content)
         raise ValueError(f"{path} is not an svmlight file: line {line}, {text!r}: {error}") from error
     if by_bag and len(bags[0]) != X.shape[0]:
         raise ValueError(f"{path} has {len(bags[0])} rows with a bag ('qid:') of {X.shape[0]}; every row needs one")
-    X, zero_based = _from_index_0(path, X, layout)
+    X, zero_based = from_index_0(path, X, layout)
     return Table(
-        X, _labels(y, np.isnan(y)), bags[0] if by_bag else None, Layout(zero_based=zero_based), Format.SVMLIGHT
+        X, masked_labels(y, np.isnan(y)), bags[0] if by_bag else None, Layout(zero_based=zero_based), Format.SVMLIGHT
     )
 
 
-def _first_bad_line(content: bytes) -> tuple[int, str]:
+def first_bad_line(content: bytes) -> tuple[int, str]:
     """Number and beginning of the first line that cannot be parsed."""
 
     def fits(lines: list[bytes]) -> bool:
@@ -137,7 +169,7 @@ def _first_bad_line(content: bytes) -> tuple[int, str]:
     return number, ""
 
 
-def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
+def from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
     """X without the empty column 0 of a file that counts from 1, as wide as the layout wants."""
     zero_based = layout.zero_based
     if zero_based is None:
@@ -167,7 +199,7 @@ def _read_npz(path: Path, layout: Layout) -> Table:
     if y is not None:
         y = np.asarray(y)
         y = y if groups is None else y[groups]
-        y = _labels(y, np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool))
+        y = masked_labels(y, np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool))
     if layout.bag is not None and groups is None:
         raise ValueError(f"{path} has no array 'bag', the bag of every row; it holds {sorted(data)}")
     return Table(data.X, y, groups if layout.bag is not None else None, Layout(), Format.NPZ)
@@ -177,7 +209,15 @@ def _read_npz(path: Path, layout: Layout) -> Table:
 
 
 def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
-    frame = _frame(path, form)
+    return table_of_frame(path, _frame(path, form), layout, form)
+
+
+def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Table:
+    """What a polars frame of a file's rows holds; rows without any value, such as blank lines, are left out."""
+    pl = polars()
+    if frame.columns and all(_is_number(name) for name in frame.columns):
+        raise ValueError(f"{path} has numbers in its first line, which must name the columns")
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
     given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
     for name in [*given, *(layout.features or ())]:
@@ -196,7 +236,7 @@ def _read_frame(path: Path, layout: Layout, form: Format) -> Table:
         values = np.zeros(len(series), dtype=_typed(known.to_numpy()).dtype)
         missing = series.is_null().to_numpy()
         values[~missing] = known.to_numpy()
-        y = _labels(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
+        y = masked_labels(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
     groups = None if layout.bag is None else _typed(frame[layout.bag].to_numpy())
     kept = {name: frame[name] for name in layout.keep}
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
@@ -214,7 +254,7 @@ def _no_column(path: Path, name: str, layout: Layout, columns: Sequence[str]) ->
 
 
 def _frame(path: Path, form: Format) -> Any:
-    """The polars frame of a file; rows without any value, such as blank lines, are left out."""
+    """The polars frame of a file."""
     pl = polars()
     try:
         if form is Format.PARQUET:
@@ -224,9 +264,7 @@ def _frame(path: Path, form: Format) -> Any:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error
-    if frame.columns and all(_is_number(name) for name in frame.columns):
-        raise ValueError(f"{path} has numbers in its first line, which must name the columns")
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return frame
 
 
 def _numbers(path: Path, series: Any) -> FloatArray:
@@ -253,7 +291,7 @@ def _numbers(path: Path, series: Any) -> FloatArray:
 # ------------------------------------------------------------------ small helpers
 
 
-def _labels(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:
+def masked_labels(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:
     """Labels with a mask; whole numbers as integers, so that a class is called 1 and not 1.0."""
     if values.dtype.kind == "f":
         known = values[~missing]

@@ -25,7 +25,7 @@ class Layout:
 
     ``keep`` are columns that are not features but are to be copied to the output. ``n_features`` is the width wanted:
     narrower svmlight rows are padded with zeros. ``zero_based`` None looks at the svmlight file: counted from 0 if
-    index 0 occurs.
+    index 0 occurs. ``memory`` is for rows that are copied out of a folder of blocks.
     """
 
     label: str | None = None
@@ -35,6 +35,7 @@ class Layout:
     n_features: int | None = None
     zero_based: bool | None = None
     keep: Sequence[str] = ()
+    memory: str = "2 GB"
 
     def flag_of(self, column: str) -> str:
         """The option that named a column; empty for a feature."""

@@ -90,7 +90,33 @@ def number(text: str, expected: str) -> float:
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="svmlight (also .gz, .bz2), .npz, .csv, .tsv or .parquet.", show_default=False),
+    typer.Argument(
+        metavar="DATA", show_default=False,
+        help="svmlight (also .gz, .bz2), .npz, .csv, .tsv or .parquet; or a folder made by 'wellsvm convert'.",
+    ),
+]  # fmt: skip
+RowsFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The folder to make; it must not hold rows yet.", show_default=False)
+]
+ConvertedLabel = Annotated[
+    str | None,
+    typer.Option("--label-column", metavar="NAME", show_default=False, help="CSV, Parquet: the column of the labels."),
+]
+ConvertedBag = Annotated[
+    str | None,
+    typer.Option(
+        "--bag-column", metavar="NAME", show_default=False,
+        help="CSV, Parquet: the column that names the bag of a row; svmlight: any name, to keep the 'qid:'.",
+    ),
+]  # fmt: skip
+Single = Annotated[bool, typer.Option("--float32", help="Write values in single precision: half the size.")]
+BlockRows = Annotated[
+    int | None,
+    typer.Option("--block-rows", min=1, show_default=False, help="Rows of a block. [default: blocks of about 128 MB]"),
+]
+Memory = Annotated[
+    str,
+    typer.Option("--memory", metavar="SIZE", help="A folder of rows: memory for rows that are copied out of it."),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model saved by 'wellsvm fit' or wellsvm.save.", show_default=False)

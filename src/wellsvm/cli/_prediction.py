@@ -60,6 +60,7 @@ def layout_of(model: Any, noted: Any, asked: Layout) -> Layout:
         n_features=width_of(model),
         zero_based=noted.get("zero_based") if asked.zero_based is None else asked.zero_based,
         keep=asked.keep,
+        memory=asked.memory,
     )
 
 

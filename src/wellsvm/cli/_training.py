@@ -25,6 +25,7 @@ from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._options import ROWS, number
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_summary
 from wellsvm.partial_labels import normalize_partial_labels
+from wellsvm.rows.blocks import Blocks
 
 __all__ = ["Job", "as_label", "asked_balance", "labels_of", "on_bags", "on_clusters", "on_rows"]
 
@@ -76,8 +77,10 @@ class Job:
 def _scaled(table: Table, asked: bool | None) -> tuple[Any, Table]:
     """The scaler, if there is one, and the rows that it makes. An SVM goes by distances: raw columns would be weighed
     by their units. Sparse rows, text mostly, keep their zeros, and are scaled only if asked."""
-    is_sparse = sparse.issparse(table.X)
-    if asked is False or (asked is None and is_sparse):
+    is_sparse, in_blocks = sparse.issparse(table.X), isinstance(table.X, Blocks)
+    if in_blocks and asked:
+        raise ValueError("--scale is for rows in memory; scale the rows before they are converted into a folder")
+    if asked is False or (asked is None and (is_sparse or in_blocks)):
         return None, table
     scaler = (MaxAbsScaler if is_sparse else StandardScaler)().fit(table.X)
     return scaler, replace(table, X=scaler.transform(table.X))

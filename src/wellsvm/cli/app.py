@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from wellsvm.cli import _options as option
+from wellsvm.cli.convert import convert
 from wellsvm.cli.fit_weak import fit
 from wellsvm.cli.info import info
 from wellsvm.cli.predict import predict
@@ -71,5 +72,6 @@ app.add_typer(fit, name="fit")
 app.command("predict")(predict)
 app.command("info")(info)
 app.command("report")(report)
+app.command("convert")(convert)
 app.command("demo")(demo)
 app.command("versions")(versions)

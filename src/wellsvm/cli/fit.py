@@ -31,6 +31,7 @@ def semi_supervised(
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
     scale: option.Scale = None,
+    memory: option.Memory = Layout.memory,
     unlabeled: option.Unlabeled = "auto",
     C: option.C = ROWS["C"],
     C_unlabeled: option.CUnlabeled = None,
@@ -75,7 +76,7 @@ def semi_supervised(
         oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
     shares = asked_balance(balance)
-    layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based)
+    layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based, memory=memory)
     job = Job(data, form, layout, output, as_json, quiet, scale, report)
     job.run("semi-supervised", model, on_rows(unlabeled, shares))
 
@@ -90,6 +91,7 @@ def multi_instance(
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
     scale: option.Scale = None,
+    memory: option.Memory = Layout.memory,
     positive_class: option.PositiveClass = None,
     C_positive: option.CPositive = None,
     C_negative: option.CNegative = None,
@@ -129,7 +131,7 @@ def multi_instance(
         n_key_instances=key_instances, kernel=kernel.value, gamma=gamma, degree=degree, coef0=coef0, loss=loss.value,
         oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    layout = Layout(label=label, bag=bag, ignore=ignore or (), zero_based=zero_based)
+    layout = Layout(label=label, bag=bag, ignore=ignore or (), zero_based=zero_based, memory=memory)
     job = Job(data, form, layout, output, as_json, quiet, scale, report)
     job.run("multi-instance", model, on_bags(positive_class))
 
@@ -142,6 +144,7 @@ def clustering(
     ignore: option.Ignore = None,
     zero_based: option.ZeroBased = None,
     scale: option.Scale = None,
+    memory: option.Memory = Layout.memory,
     clusters: option.Clusters = CLUSTERS["n_clusters"],
     C: option.CCluster = CLUSTERS["C"],
     balance: option.BalanceOfClusters = CLUSTERS["balance"],
@@ -173,6 +176,6 @@ def clustering(
         loss=loss.value, n_init=starts, oracle=oracle.value, refine=refine, tol=tol, max_iter=max_iter,
         random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    layout = Layout(ignore=ignore or (), zero_based=zero_based)
+    layout = Layout(ignore=ignore or (), zero_based=zero_based, memory=memory)
     job = Job(data, form, layout, output, as_json, quiet, scale, report)
     job.run("clustering", model, on_clusters)

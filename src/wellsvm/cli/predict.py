@@ -21,6 +21,7 @@ def predict(
     keep: option.Keep = None,
     ignore: option.Ignore = None,
     zero_based: option.PredictedZeroBased = None,
+    memory: option.Memory = Layout.memory,
     quiet: option.Quiet = False,
 ) -> None:
     """Predict classes and decision values for the rows, or bags, of a file.
@@ -35,5 +36,5 @@ def predict(
         raise typer.BadParameter(f"--output: {output} must end in {', '.join(WRITTEN)}")
     from wellsvm.cli._prediction import run
 
-    asked = Layout(bag=bag, ignore=ignore or (), zero_based=zero_based, keep=keep or ())
+    asked = Layout(bag=bag, ignore=ignore or (), zero_based=zero_based, keep=keep or (), memory=memory)
     run(model_file, data, output, form, asked, quiet)

@@ -104,7 +104,7 @@ class Checkpoint:
             self.values = {name: v for name, v in self.values.items() if not name.startswith(prefix)}
             self.values |= {prefix + name: np.array(value) for name, value in values.items()}
             with replacing(self.path) as file:
-                np.savez(file, **self.values)
+                np.savez(file, allow_pickle=False, **self.values)
 
     def under(self, prefix: str) -> dict[str, np.ndarray]:
         """Values under a prefix."""
@@ -149,8 +149,8 @@ class Stages(Unsaved):
         state = begin(rows, labels, losses, kept["alpha"], options)
         _set_labels(state, kept)
         _set_generator(rng, kept)
-        bounds = (float(kept["upper"]), float(kept["lower"]))
-        return Solution(state, kept["mu"], *bounds, kept["squared_norms"], int(kept["n_epochs"]))
+        upper, lower = float(kept["upper"]), float(kept["lower"])
+        return Solution(state, kept["mu"], upper, lower, kept["squared_norms"], int(kept["n_epochs"]))
 
     def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
         """Bring the cutting plane to where it was; None where it has not begun."""
@@ -161,7 +161,7 @@ class Stages(Unsaved):
         _set_labels(state, kept)
         _set_generator(rng, kept)
         new = [Candidate(y, float(n), u) for y, n, u in zip(kept["new_y"], kept["new_norm"], kept["new_image"])]
-        history = [Record(*row[:3], int(row[3]), int(row[4]), row[5]) for row in kept["history"].tolist()]
+        history = [Record(a, b, c, int(n), int(m), s) for a, b, c, n, m, s in kept["history"].tolist()]
         return Cut(kept["mu"], new, float(kept["objective"]), kept["norms"], int(kept["n_epochs"]), history)
 
     def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:

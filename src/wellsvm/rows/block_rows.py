@@ -169,7 +169,7 @@ def as_they_are(X: Matrix, own: Any) -> Matrix:
 
 def less_mean(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Rows less a mean."""
-    return X - mean
+    return np.asarray(X - mean)
 
 
 def mean_of_groups(X: Matrix, starts: IntArray) -> Matrix:

@@ -223,7 +223,7 @@ class MadeBlocks(LocalBlocks):
     def __init__(
         self, source: Blocks, cuts: Sequence[IntArray], make: Callable[..., Matrix], own: Sequence[Any]
     ) -> None:
-        self.source, self.cuts, self.make, self.own = source, cuts, make, own
+        self.source, self.members, self.make, self.own = source, cuts, make, own
         self._last: tuple[int, LinearRows] | None = None
         sizes, lengths, dtypes = [], [], {(source.dtype, source.index_dtype)}
         for k in range(len(cuts)):
@@ -243,5 +243,5 @@ class MadeBlocks(LocalBlocks):
         last = self._last
         if last is None or last[0] != k:
             last = self._last = None  # one at a time is in memory
-            last = self._last = k, LinearRows(self.make(self.source.gather(self.cuts[k]), self.own[k]))
+            last = self._last = k, LinearRows(self.make(self.source.gather(self.members[k]), self.own[k]))
         return last[1]

@@ -32,12 +32,17 @@ MOST_OPEN = 200  # blocks mapped at once: each takes three of the files that a p
 PIECE = 2**20  # bytes whose checksum is computed at once
 
 
-def checksum(data: Any, before: int = 0) -> int:
+def checksum(data: np.ndarray, before: int = 0) -> int:
     """CRC-32 of the bytes of an array, going on from another's."""
-    view = memoryview(np.ascontiguousarray(data)).cast("B") if np.size(data) else memoryview(b"")
+    view = bytes_in(data)
     for begin in range(0, len(view), PIECE):
         before = zlib.crc32(view[begin : begin + PIECE], before)
     return before
+
+
+def bytes_in(data: np.ndarray) -> memoryview:
+    """The bytes of an array, without a copy where it is contiguous."""
+    return np.ascontiguousarray(data).data.cast("B") if data.size else memoryview(b"")
 
 
 def open_rows(path: str | os.PathLike[str], memory: Any = "2 GB") -> FolderRows:

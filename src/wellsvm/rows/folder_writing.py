@@ -21,7 +21,7 @@ from wellsvm.options import Options
 from wellsvm.partial_labels import missing_cells
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.checked import checked_part
-from wellsvm.rows.folder import FORMAT, MANIFEST, VERSION, checksum
+from wellsvm.rows.folder import FORMAT, MANIFEST, VERSION, bytes_in, checksum
 
 __all__ = ["FolderWriter", "write_rows"]
 
@@ -89,7 +89,8 @@ class FolderWriter:
         self.blocks: list[dict[str, Any]] = []
         self.beside: dict[str, int] = {}
         self.sparse: bool | None = None
-        self.dtype = self.index_dtype = np.dtype(np.float64)
+        self.dtype: np.dtype = np.dtype(np.float64)
+        self.index_dtype: np.dtype = np.dtype(np.int32)
         self._files: dict[str, _Growing] = {}
         self._in_block = self._entries = 0
 
@@ -223,7 +224,7 @@ class _Growing:
     def append(self, array: np.ndarray) -> None:
         array = np.ascontiguousarray(array)
         self.checksum = checksum(array, self.checksum)
-        self.file.write(memoryview(array).cast("B") if array.size else b"")
+        self.file.write(bytes_in(array))
         self.n_bytes += array.nbytes
 
     def close(self, shape: tuple[int, ...], dtype: np.dtype) -> None:

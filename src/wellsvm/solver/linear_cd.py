@@ -137,45 +137,53 @@ class LinearState(State):
             working = self._working[1]
         else:
             working = self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
-        if not self.rows.in_memory:
-            working, few = self._at_most_at_hand(working, few, rng)
         curvature, padded = self.curvature(mu), self._padded(mu)
         work = self.rows.entries_per_row * padded.size
         most_visits = options.visits_per_pass * self.alpha.size + options.cheap_epochs / (1 + work)
-        n_epochs, violation, loss = 0, np.inf, 0.0
-        with self.rows.at_hand(working if self.rows.in_memory else self._labeled_instances(working)):
-            while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
-                n_epochs += 1
-                order = rng.permutation(working)
-                violation, loss = 0.0, 0.0
-                for begin_, end in slices(order.size, work):
-                    native, places = self.rows.near(order[begin_:end])
-                    worst, total, _ = native.descend(
-                        self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
-                        self.columns, padded, self.U, self.rows.bias, places,
-                    )  # fmt: skip
-                    violation, loss = max(violation, worst), loss + total
+        total_loss = 0.0
+        for portion in [working] if self.rows.in_memory else self._portions(working, rng):
+            n_epochs, violation, loss = 0, np.inf, 0.0
+            with self.rows.at_hand(portion if self.rows.in_memory else self._labeled_instances(portion)):
+                while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
+                    n_epochs += 1
+                    order = rng.permutation(portion)
+                    violation, loss = 0.0, 0.0
+                    for begin_, end in slices(order.size, work):
+                        native, places = self.rows.near(order[begin_:end])
+                        worst, seen, _ = native.descend(
+                            self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
+                            self.columns, padded, self.U, self.rows.bias, places,
+                        )  # fmt: skip
+                        violation, loss = max(violation, worst), loss + seen
+            total_loss += loss
         self._visits += n_epochs * working.size
         self._forget_margins()
         if few:
-            return Sweep(loss, n_epochs)
+            return Sweep(total_loss, n_epochs)
         margins = self.margins(mu)
         self._working = rows, self._unsettled(margins, rows)
         return Sweep(losses.total(margins, rows), n_epochs)
 
-    def _at_most_at_hand(self, working: IntArray, few: bool, rng: np.random.Generator) -> tuple[IntArray, bool]:
-        """The working set or, drawn at random, as many of it as can be at hand: the pass that follows sees the rest."""
+    def _portions(self, working: IntArray, rng: np.random.Generator) -> list[IntArray]:
+        """The working set, or random portions of it that can be at hand one after the other."""
         instances = self._labeled_instances(working)
         if self.rows.fitting(instances) == instances.size:
-            return working, few
-        drawn = rng.permutation(working)
+            return [working]
+        drawn, portions = rng.permutation(working), []
         instances = self._labeled_instances(drawn)
-        n_fitting = self.rows.fitting(instances)
-        if self.label_set.starts is not None:  # of the last row all instances must fit
-            place = np.empty(self.alpha.size, dtype=np.int64)
-            place[drawn] = np.arange(drawn.size)
-            n_fitting = int(place[self.row_of[instances[n_fitting]]])
-        return np.sort(drawn[: max(1, n_fitting)]), False
+        place = np.empty(self.alpha.size, dtype=np.int64)
+        place[drawn] = np.arange(drawn.size)
+        begin_ = first = 0
+        while first < instances.size:
+            n_fitting = self.rows.fitting(instances[first:])
+            last = first + n_fitting
+            # Of the last row all instances must be at hand.
+            end = drawn.size if last == instances.size else int(place[self.row_of[instances[last]]])
+            if end == begin_:
+                raise ValueError("memory is too small for the key instances of one bag; allow more")
+            portions.append(np.sort(drawn[begin_:end]))
+            begin_, first = end, int(np.searchsorted(place[self.row_of[instances]], end))
+        return portions
 
     def _labeled_instances(self, rows: IntArray) -> IntArray:
         """The instances of some rows that have a label in any label vector, in the order of the rows."""
@@ -185,7 +193,7 @@ class LinearState(State):
         sizes = starts[rows + 1] - starts[rows]
         ends = np.cumsum(sizes)
         instances = np.repeat(starts[rows] - ends + sizes, sizes) + np.arange(sizes.sum())
-        return instances[self.columns[instances].any(axis=1)]
+        return np.asarray(instances[self.columns[instances].any(axis=1)])
 
     def _newton_is_due(self, rows: IntArray, goal: float) -> bool:
         """Whether Newton's method suits these rows, and coordinate descent has had its chance.

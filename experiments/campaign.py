@@ -1,0 +1,355 @@
+"""``python -m experiments campaign``: rows in blocks and on a Dask cluster, with workers and drivers that are killed.
+
+Every trial is a line of the journal, told by the name of its part and a number; parts that are done are not repeated.
+All clusters are local, on the loopback address, and only processes that the campaign has started are killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from experiments.arguments import say
+from experiments.journal import Entry, Journal
+from experiments.markdown import pipe_table
+from experiments.marked_places import fill
+from wellsvm import SemiSupervisedSVC, open_rows, write_rows
+
+__all__ = ["add_command"]
+
+ADDRESS = "127.0.0.1"
+PARAMETERS = {"unlabeled": -1, "random_state": 0, "balance": "labels", "safe": False, "search": "local"}
+TRIALS = {"partitions": 4, "repeats": 20, "worker kills": 50, "all workers": 1, "driver kills": 20, "empty pass": 1}
+
+
+def text(n: int, d: int = 2000, entries: int = 30, n_labeled: int = 40) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Two classes of sparse rows, as words of texts are drawn, and labels of some; -1 is unlabeled."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    shares = 1 / np.arange(1, d + 1) * np.exp(0.8 * rng.standard_normal((2, d)))
+    columns = np.empty((n, entries), np.int32)
+    for k in range(2):
+        columns[y == k] = rng.choice(d, (int((y == k).sum()), entries), p=shares[k] / shares[k].sum())
+    X = sparse.csr_matrix((np.ones(n * entries), columns.ravel(), np.arange(0, n * entries + 1, entries)), shape=(n, d))
+    X.sum_duplicates()
+    return X, np.where(np.arange(n) < n_labeled, y, -1)
+
+
+def digest(model: Any) -> str:
+    """A short name of the bits of a model."""
+    return hashlib.blake2b(model.coef_.tobytes() + model.intercept_.tobytes(), digest_size=8).hexdigest()
+
+
+def cut(X: sparse.csr_matrix, n: int) -> list[sparse.csr_matrix]:
+    """A matrix in n partitions."""
+    ends = np.linspace(0, X.shape[0], n + 1).astype(int)
+    return [X[ends[k] : ends[k + 1]] for k in range(n)]
+
+
+@contextmanager
+def cluster_of(n_workers: int) -> Iterator[tuple[Any, Any]]:
+    """A cluster of processes on the loopback address, and its client."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers, threads_per_worker=1, processes=True, host=ADDRESS, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield cluster, client
+
+
+def kill(cluster: Any, numbers: list[int], restart: bool = True) -> None:
+    """kill -9 of workers of a cluster that was started here."""
+    nannies = list(cluster.workers.values())
+    for k in numbers:
+        nannies[k].auto_restart = restart
+        if nannies[k].process is not None and nannies[k].process.pid:
+            os.kill(nannies[k].process.pid, signal.SIGKILL)
+
+
+def fit_on(client: Any, X: Any, y: np.ndarray, n: int = 3, worker_timeout: float = 60, **parameters: Any) -> Any:
+    """Load the rows and fit."""
+    from wellsvm.dask import rows
+
+    on_cluster = rows(cut(X, n), client, timeout=30, worker_timeout=worker_timeout)
+    return SemiSupervisedSVC(**PARAMETERS, **parameters).fit(on_cluster, y)
+
+
+# ------------------------------------------------------------------ parts of the campaign
+
+
+def partitions(client: Any, note: Callable[..., None], number: int) -> None:
+    """1, 2, 4 and 7 partitions beside memory."""
+    X, y = text(3000)
+    memory, n = SemiSupervisedSVC(**PARAMETERS).fit(X, y), (1, 2, 4, 7)[number]
+    model = fit_on(client, X, y, n)
+    same = float(np.mean(model.transduction_ == memory.transduction_))
+    note(partitions=n, same_bits=digest(model) == digest(memory), same_labels=same,
+         objective=abs(model.objective_ / memory.objective_ - 1))  # fmt: skip
+
+
+def repeats(client: Any, note: Callable[..., None], number: int) -> None:
+    """The same fit with two workers, and with one of them away."""
+    note(digest=digest(fit_on(client, *text(800))), workers=len(client.scheduler_info()["workers"]))
+
+
+def worker_kills(
+    cluster: Any, client: Any, note: Callable[..., None], number: int, expected: str, usual: float
+) -> None:
+    """One worker is killed at a random moment, loading included."""
+    client.wait_for_workers(2, timeout=300)
+    rng = np.random.default_rng(number)
+    moment, which = float(rng.random() * usual), int(rng.integers(2))
+    timer = threading.Timer(moment, kill, (cluster, [which]))
+    timer.start()
+    began = time.monotonic()
+    found = digest(fit_on(client, *text(800), worker_timeout=300))
+    seconds = time.monotonic() - began
+    hit = moment < seconds
+    timer.join()
+    note(same_bits=found == expected, moment=moment, seconds=seconds, during_the_fit=hit)
+
+
+def all_workers(note: Callable[..., None], expected: str, folder: Path) -> None:
+    """All workers are killed for good: the error comes in time, and the fit goes on on another cluster."""
+    from wellsvm.dask import NoWorkersError
+
+    file, (X, y), killed_at = folder / "all", text(800), []
+
+    def kill_all(cluster: Any) -> None:
+        kill(cluster, [0, 1], restart=False)
+        killed_at.append(time.monotonic())
+
+    with cluster_of(2) as (cluster, client):
+        fit_on(client, X, y)
+        threading.Timer(1.0, kill_all, (cluster,)).start()
+        try:
+            while True:
+                fit_on(client, X, y, worker_timeout=20, checkpoint=file)
+        except NoWorkersError:
+            seconds = time.monotonic() - killed_at[0]
+    had_file = file.exists()
+    with cluster_of(2) as (_, client):
+        found = digest(fit_on(client, X, y, checkpoint=file))
+    note(same_bits=found == expected, error_after=seconds, worker_timeout=20, resumed_from_a_file=had_file)
+
+
+def driver_kills(address: str, note: Callable[..., None], number: int, expected: str, folder: Path) -> None:
+    """The process that fits is killed at a random moment, and started again until it ends."""
+    file, moment = folder / f"driver-{number}", float(np.random.default_rng(number).random())
+    command = [sys.executable, "-m", "experiments.campaign", address, str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()  # "ready": modules are loaded
+    try:
+        out, _ = process.communicate(timeout=moment * 4)
+        killed = False
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed, had_file = True, file.exists()
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    note(same_bits=out.split()[-1] == expected, killed=killed, resumed_from_a_file=killed and had_file)
+
+
+def empty_pass(client: Any, note: Callable[..., None]) -> None:
+    """A pass in which two tasks do nothing."""
+    from wellsvm.dask import rows
+
+    made, seconds = rows(cut(text(10)[0], 2), client), []
+    for _ in range(200):
+        began = time.perf_counter()
+        list(made.each(_nothing))
+        seconds.append(time.perf_counter() - began)
+    note(least_ms=1e3 * min(seconds), median_ms=1e3 * float(np.median(seconds)), load=os.getloadavg()[0])
+
+
+def _nothing(part: Any) -> int:
+    return 0
+
+
+# ------------------------------------------------------------------ budgets, without a cluster
+
+
+def budgets(note: Callable[..., None], number: int, folder: Path) -> None:
+    """Fits whose working rows are held to a share of all rows, beside one that holds all."""
+    from wellsvm.rows.blocks import LocalBlocks
+
+    seed, (X, y), looked = number, text(20_000), [0.0]
+    path = write_rows(folder / f"rows-{number}", X, y, block_rows=1000)
+    each, combine = LocalBlocks.each, LocalBlocks.combine
+
+    def counted_each(self: Any, look: Any, *rest: Any) -> Any:
+        looked[0] += 0.0 if look.__name__ == "look_for" else self.shape[0] / X.shape[0]
+        return each(self, look, *rest)
+
+    def counted_combine(self: Any, *rest: Any) -> Any:
+        looked[0] += self.shape[0] / X.shape[0]
+        return combine(self, *rest)
+
+    LocalBlocks.each, LocalBlocks.combine = counted_each, counted_combine  # type: ignore[method-assign, assignment]
+    try:
+        found = {}
+        for share in (2.0, 0.1, 0.05):
+            looked[0] = 0.0
+            rows = open_rows(path, int(share * X.nnz * 12 / 0.6))
+            model = SemiSupervisedSVC(unlabeled=-1, random_state=seed).fit(rows, y)
+            found[share] = (looked[0], model.objective_, model.refined_objective_, model.transduction_)
+    finally:
+        LocalBlocks.each, LocalBlocks.combine = each, combine  # type: ignore[method-assign]
+    whole = found.pop(2.0)
+    for share, (passes, objective, refined, labels) in found.items():
+        note(
+            share=share, passes=passes / whole[0], objective=objective / whole[1] - 1, refined=refined / whole[2] - 1,
+            refined_in_memory=whole[2], same_labels=float(np.mean(labels == whole[3])),
+        )  # fmt: skip
+
+
+def large(note: Callable[..., None], folder: Path, n: int = 508_049, d: int = 47_236) -> None:
+    """508,049 x 47,236 with memory="100 MB" beside memory: processor times, by one run each."""
+    X, y = text(n, d, 60, 1000)
+    X = X.astype(np.float32)
+    path, model = write_rows(folder / "large", X, y), SemiSupervisedSVC(**PARAMETERS, C_unlabeled=0.01)
+    seconds, found = [], []
+    for data in (X, open_rows(path, "100 MB")):
+        began = time.process_time()
+        found.append(model.fit(data, y).transduction_)
+        seconds.append(time.process_time() - began)
+    size, same = sum(file.stat().st_size for file in path.glob("0*")) / 1e6, float(np.mean(found[0] == found[1]))
+    times = {"in_memory": seconds[0], "in_blocks": seconds[1], "ratio": seconds[1] / seconds[0]}
+    note(rows=n, features=d, megabytes=size, same_labels=same, **times)
+
+
+# ------------------------------------------------------------------ the command
+
+
+def add_command(commands: Any, results: Path) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("campaign", help="rows in blocks and on Dask, with workers and drivers killed")
+    parser.add_argument("parts", nargs="*", help="parts to run: budgets, large, " + ", ".join(TRIALS) + "; all if none")
+    parser.add_argument("--fill", type=Path, help="a page whose place '<!-- campaign all -->' gets the table")
+    parser.set_defaults(run=lambda arguments: run(arguments, Journal(results / "campaign.jsonl", ("part", "trial"))))
+
+
+def run(arguments: argparse.Namespace, journal: Journal) -> None:
+    """Run what is not in the journal yet."""
+    wanted = arguments.parts or ["budgets", "large", *TRIALS]
+
+    def noting(part: str, number: int) -> Callable[..., None]:
+        def note(**values: Any) -> None:
+            journal.append({"part": part, "trial": number, **values})
+            say(f"{part} {number}: {values}")
+
+        return note
+
+    def todo(part: str, n: int) -> list[int]:
+        return [k for k in range(n) if part in wanted and journal.result({"part": part, "trial": k}) is None]
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for k in todo("budgets", 5):
+            budgets(noting("budgets", k), k, folder)
+        for k in todo("large", 1):
+            large(noting("large", k), folder)
+        _with_clusters(todo, noting, folder)
+    if arguments.fill:
+        fill(arguments.fill, "campaign", {"all": table(journal.entries)})
+
+
+def _with_clusters(
+    todo: Callable[[str, int], list[int]], noting: Callable[[str, int], Callable[..., None]], folder: Path
+) -> None:
+    numbers = {part: todo(part, n) for part, n in TRIALS.items()}
+    if not any(numbers.values()):
+        return
+    expected, usual = "", 1.0
+    with cluster_of(2) as (cluster, client):
+        for _ in range(2):  # the second one finds all modules loaded
+            began = time.monotonic()
+            expected = digest(fit_on(client, *text(800)))
+            usual = time.monotonic() - began
+        for k in numbers["partitions"]:
+            partitions(client, noting("partitions", k), k)
+        for k in numbers["empty pass"]:
+            empty_pass(client, noting("empty pass", k))
+        for k in numbers["driver kills"]:
+            driver_kills(cluster.scheduler_address, noting("driver kills", k), k, expected, folder)
+        for k in [k for k in numbers["repeats"] if k < 10]:
+            repeats(client, noting("repeats", k), k)
+        for k in numbers["worker kills"]:
+            worker_kills(cluster, client, noting("worker kills", k), k, expected, usual)
+    for k in numbers["all workers"]:
+        all_workers(noting("all workers", k), expected, folder)
+    if any(k >= 10 for k in numbers["repeats"]):
+        with cluster_of(1) as (_, client):
+            for k in [k for k in numbers["repeats"] if k >= 10]:
+                repeats(client, noting("repeats", k), k)
+
+
+def table(entries: list[Entry]) -> str:
+    """What was asked, and what was found."""
+    lines = [[asked, found] for asked, found in _found(entries) if found]
+    return pipe_table(["what", "found"], lines, text=["found"])
+
+
+def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
+    def of(part: str) -> list[Entry]:
+        return [entry for entry in entries if entry["part"] == part]
+
+    for share in (0.1, 0.05):
+        some = [e for e in of("budgets") if e["share"] == share]
+        if some:
+            passes, refined = [e["passes"] for e in some], [e["refined"] for e in some]
+            usual = [e["refined_in_memory"] for e in some]
+            yield (
+                f"budget of {share:.0%} of the rows, {len(some)} seeds",
+                f"{min(passes):.2f} to {max(passes):.2f} times the passes; objective of the labelling "
+                f"{min(refined):+.1%} to {max(refined):+.1%} (between seeds {max(usual) / min(usual) - 1:.1%}); "
+                f"at least {min(e['same_labels'] for e in some):.2%} of the labels",
+            )
+    for e in of("large"):
+        told = f"{e['ratio']:.2f} times the processor time of memory; {e['same_labels']:.2%} of the labels"
+        yield f'{e["rows"]:,} x {e["features"]:,}, {e["megabytes"]:.0f} MB, memory="100 MB"', told
+    for e in of("partitions"):
+        bits = "the same bits as memory" if e["same_bits"] else f"objective {e['objective']:.0e} off"
+        yield f"Dask, {e['partitions']} partitions", f"{bits}, {e['same_labels']:.2%} of the labels"
+    for part in ("worker kills", "driver kills", "all workers"):
+        some = of(part)
+        if some:
+            same = f"{sum(e['same_bits'] for e in some)} of {len(some)} with the same bits"
+            extra = ""
+            if part == "worker kills":
+                extra = f"; {sum(e['during_the_fit'] for e in some)} were hit during load or fit"
+            if part == "driver kills":
+                extra = f"; {sum(e['resumed_from_a_file'] for e in some)} resumed from a checkpoint"
+            if part == "all workers":
+                extra = f"; the error came after {some[0]['error_after']:.0f} s (worker_timeout=20)"
+            yield part, same + extra
+    if of("repeats"):
+        names = {e["digest"] for e in of("repeats")}
+        yield f"{len(of('repeats'))} repeats, half with one worker, half with two", f"{len(names)} digest"
+    for e in of("empty pass"):
+        told = f"least {e['least_ms']:.0f} ms, median {e['median_ms']:.0f} ms, at a load of {e['load']:.0f}"
+        yield "a pass of two empty tasks", told
+
+
+if __name__ == "__main__":  # the driver that is killed
+    from distributed import Client
+
+    print("ready", flush=True)
+    with Client(sys.argv[1]) as client_:
+        print(digest(fit_on(client_, *text(800), worker_timeout=300, checkpoint=sys.argv[2])))
