@@ -145,7 +145,9 @@ def warn(relaxation: Relaxation, name: str, tol: float) -> None:
     solution = relaxation.solution
     scale = max(abs(solution.upper), 1e-300)
     uneven = getattr(solution.state.rows, "uneven_columns", "")
-    cause = f": {uneven}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if uneven else ""
+    cause = (
+        f": {uneven}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if uneven else ""
+    )
     advice = "" if uneven else ", or scaled features"
     warnings.warn(
         f"{name}{cause} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label "

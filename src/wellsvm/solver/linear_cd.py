@@ -41,7 +41,7 @@ class LinearState(State):
         self._lay_out(np.empty((rows.n_features + 1, 0)))
         self._newton: tuple[IntArray, DenseNewton] | None = None  # of these rows
         self.gave_up = False
-        self._visits = 0  # of coordinate descent to the present labels
+        self._visits, self._last_goal = 0, np.inf  # of coordinate descent to the present labels
 
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
@@ -118,6 +118,9 @@ class LinearState(State):
         The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few
         they are all visited, and the loss is what was seen on the way.
         """
+        if goal > self._last_goal:  # another master
+            self._visits = 0
+        self._last_goal = goal
         if self._newton_is_due(rows, goal) and (sweep := self._descend_by_newton(mu, rows, goal)) is not None:
             return sweep
         losses, options = self.losses, self.options
@@ -166,7 +169,7 @@ class LinearState(State):
         at_once = squared or bool(self.rows.uneven_columns)
         if not at_once and goal < self.options.least_rounded_goal:
             return False
-        return at_once or self._newton is not None or self._visits > self.options.dense_epochs * rows.size
+        return at_once or self._visits > self.options.dense_epochs * rows.size
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""
@@ -186,7 +189,7 @@ class LinearState(State):
         if outcome is None:
             self.gave_up = True
             return None
-        self.alpha[chosen] = outcome.alpha
+        self.alpha[chosen], self._visits = outcome.alpha, 0
         self.U[:, : mu.size] = self.rows.combine(self.at_instances(self.alpha)[:, None] * self.columns[:, : mu.size])
         self._forget_margins()
         return Sweep(self.losses.total(self.margins(mu), rows), max(1, outcome.n_steps))

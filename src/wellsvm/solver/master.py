@@ -164,7 +164,9 @@ class State(ABC):
     def saved(self) -> dict[str, Any]:
         """All that descending and new label vectors change, as it is now, for `restore`."""
         values = {name: getattr(self, name) for name in self._moving if hasattr(self, name)}
-        return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in values.items()}
+        return {
+            name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in values.items()
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go back to where the state was `saved`; this can be done once."""
