@@ -5,8 +5,8 @@
 With ``U`` at hand the best alpha_i with all others fixed is a clipped Newton step (Hsieh et al. 2008, for T = 1).
 Most rows rest at a bound of their dual variable. So the margins of all rows are computed in one sequential pass, and
 coordinate descent visits only the rows that this pass found free or in violation: a working set, tested anew each time.
-Dense rows, where columns may be correlated or of any scale, go to Newton's method instead (dense_newton.py): at once with
-the squared hinge loss, after some epochs with the hinge.
+Dense rows go to Newton's method (dense_newton.py) where this takes many epochs, as for correlated columns; at once
+where columns are of very different scale or far from 0.
 """
 
 from __future__ import annotations
@@ -165,11 +165,11 @@ class LinearState(State):
         n, p = self.rows.X.shape
         if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
             return False
-        squared = bool(np.all(self.losses.ridge[rows] > 0))
-        at_once = squared or bool(self.rows.uneven_columns)
-        if not at_once and goal < self.options.least_rounded_goal:
+        if self.rows.uneven_columns:
+            return True
+        if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[rows] > 0):
             return False
-        return at_once or self._visits > self.options.dense_epochs * rows.size
+        return self._visits > self.options.dense_epochs * rows.size
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""
