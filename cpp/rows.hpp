@@ -1,9 +1,9 @@
 // One loop over the entries of a row, dense or sparse.
 //
 // The arrays of a sparse matrix are the caller's, and another thread may write into them at any time. So the kernels
-// trust no index: a few dozen at a time are copied to the stack, the copies are compared with their limit, and the copies
-// are what is used. A function that returns a bool returns false, with its work half done, where a row points outside
-// the matrix or is not at hand; docs/performance.md has the cost.
+// trust no index: each is read once and compared with its limit before it is used. A function that returns a bool
+// returns false, with its work half done, where a row points outside the matrix or is not at hand; docs/performance.md
+// has the cost.
 #pragma once
 
 #include <type_traits>
@@ -36,41 +36,6 @@ inline bool find_entries(const CsrRows<Real, Index> &X, std::int64_t i, std::int
     return from <= to && to <= static_cast<std::uint64_t>(X.n_entries);
 }
 
-// Column indices of a part of a row, copied and compared with their limit. Whole blocks are copied, in SIMD: the last one
-// reaches back over entries that were copied before, into `reserve` where they belong to the part before.
-template <class Index> struct Columns {
-    using Column = std::make_unsigned_t<Index>; // a negative index is beyond every limit
-    static constexpr int block = 8, most = 64;
-    Column reserve[block], at[most];
-
-    // Copy the entries p .. p + n - 1 of a row that begins at `first`; false where one is outside.
-    bool copy(const Index *indices, std::int64_t first, std::int64_t p, std::int64_t n, std::uint64_t limit) {
-        const Index *const from = indices + p;
-        std::int64_t c = 0;
-        for (; c + block <= n; c += block) copy_block(from + c, at + c);
-        const bool reaches_back = c < n && p + n - block >= first;
-        if (reaches_back)
-            copy_block(from + n - block, at + n - block);
-        else
-            for (std::int64_t j = c; j < n; ++j) at[j] = static_cast<Column>(read_once(from + j));
-        WELLSVM_USE_COPY(this);
-        Column worst[block] = {};
-        for (std::int64_t b = 0; b < c; b += block) raise(worst, at + b);
-        if (reaches_back) raise(worst, at + n - block);
-        Column largest = 0;
-        for (int j = 0; j < block; ++j) largest = worst[j] > largest ? worst[j] : largest;
-        for (std::int64_t j = c; j < n && !reaches_back; ++j) largest = at[j] > largest ? at[j] : largest;
-        return n == 0 || largest < limit;
-    }
-
-  private:
-    static void copy_block(const Index *from, Column *to) { for (int j = 0; j < block; ++j) to[j] = static_cast<Column>(from[j]); }
-
-    static void raise(Column *worst, const Column *some) {
-        for (int j = 0; j < block; ++j) worst[j] = some[j] > worst[j] ? some[j] : worst[j];
-    }
-};
-
 // Call f(feature, value) for each stored entry of row i.
 template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X, std::int64_t i, F &&f) {
     if (!find_row(X, i)) return false;
@@ -83,14 +48,13 @@ template <class Real, class Index, class F>
 inline bool for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
     const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
     const Real *const data = X.data;
-    std::int64_t first, end;
-    if (!find_entries(X, i, first, end)) return false;
-    Columns<Index> columns;
-    for (std::int64_t p = first; p < end; p += columns.most) {
-        const std::int64_t n = end - p < columns.most ? end - p : columns.most;
-        if (!columns.copy(X.indices, first, p, n, n_features)) return false;
-        for (std::int64_t c = 0; c < n; ++c)
-            f(static_cast<std::int64_t>(columns.at[c]), static_cast<double>(data[p + c]));
+    const Index *const indices = X.indices;
+    std::int64_t p, end;
+    if (!find_entries(X, i, p, end)) return false;
+    for (; p < end; ++p) {
+        const std::uint64_t k = read_once(indices + p);
+        if (k >= n_features) return false;
+        f(static_cast<std::int64_t>(k), static_cast<double>(data[p]));
     }
     return true;
 }
@@ -120,44 +84,34 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
     constexpr int chains = 4;
     const std::int64_t w = W ? W : width;
     const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
-    std::int64_t first, end;
-    if (!find_entries(X, i, first, end)) return false;
+    const Real *const data = X.data;
+    const Index *const indices = X.indices;
+    std::int64_t p, end;
+    if (!find_entries(X, i, p, end)) return false;
     for (std::int64_t t = 0; t < w; ++t) z[t] = bias * U[X.n_features * w + t];
-    Columns<Index> columns;
-    std::int64_t p = first, n = 0, c = 0;
     if constexpr (W == 1 || W == 2 || W == 4) {
         double sums[chains][W] = {};
-        for (; p < end; p += n) {
-            n = end - p < columns.most ? end - p : columns.most;
-            if (!columns.copy(X.indices, first, p, n, n_features)) return false;
-            for (c = 0; c + chains <= n; c += chains)
-                for (int k = 0; k < chains; ++k) {
-                    const double x = static_cast<double>(X.data[p + c + k]);
-                    const double *u = U + static_cast<std::int64_t>(columns.at[c + k]) * W;
-                    for (int t = 0; t < W; ++t) sums[k][t] += x * u[t];
-                }
-        }
-        for (int t = 0; t < W; ++t) z[t] += (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
-        for (; c < n; ++c) { // the last few entries, of the part that was copied last
-            const double x = static_cast<double>(X.data[p - n + c]);
-            const double *u = U + static_cast<std::int64_t>(columns.at[c]) * W;
-            for (int t = 0; t < W; ++t) z[t] += x * u[t];
-        }
-    } else {
-        double fixed[W ? W : 1]; // registers, while z would be stored at every entry
-        double *const sum = W ? fixed : z;
-        for (int t = 0; t < W; ++t) fixed[t] = z[t];
-        for (; p < end; p += n) {
-            n = end - p < columns.most ? end - p : columns.most;
-            if (!columns.copy(X.indices, first, p, n, n_features)) return false;
-            for (c = 0; c < n; ++c) {
-                const double x = static_cast<double>(X.data[p + c]);
-                const double *u = U + static_cast<std::int64_t>(columns.at[c]) * w;
-                for (std::int64_t t = 0; t < w; ++t) sum[t] += x * u[t];
+        for (; p + chains <= end; p += chains)
+            for (int c = 0; c < chains; ++c) {
+                const std::uint64_t k = read_once(indices + p + c);
+                if (k >= n_features) return false;
+                const double x = static_cast<double>(data[p + c]);
+                const double *u = U + k * W;
+                for (int t = 0; t < W; ++t) sums[c][t] += x * u[t];
             }
-        }
-        for (int t = 0; t < W; ++t) z[t] = fixed[t];
+        for (int t = 0; t < W; ++t) z[t] += (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
     }
+    double fixed[W ? W : 1]; // registers, while z would be stored at every entry that may be the last
+    double *const sum = W ? fixed : z;
+    for (int t = 0; t < W; ++t) fixed[t] = z[t];
+    for (; p < end; ++p) {
+        const std::uint64_t k = read_once(indices + p);
+        if (k >= n_features) return false;
+        const double x = static_cast<double>(data[p]);
+        const double *u = U + k * w;
+        for (std::int64_t t = 0; t < w; ++t) sum[t] += x * u[t];
+    }
+    for (int t = 0; t < W; ++t) z[t] = fixed[t];
     return true;
 }
 

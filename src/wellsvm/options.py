@@ -235,8 +235,8 @@ class Options:
     newton_columns: int = 3000
     """Side of the largest Hessian of dense rows, label vectors times columns: its factor takes about half a second."""
     dense_epochs: float = 20.0
-    """Epochs over all dense rows with the hinge loss after which Newton's method takes over; with the squared one, or
-    uneven columns, it begins. An argument: it takes about as many passes."""
+    """Epochs over all dense rows after which Newton's method takes over; where columns are uneven, it begins. An
+    argument: it takes about as many passes (docs/performance.md)."""
     dense_newton_steps: int = 100
     """Newton steps on dense rows before they are given up: a bound, not measured."""
     slow_newton: float = 0.25
@@ -259,8 +259,8 @@ class Options:
     column_sample: int = 2000
     """Rows by which columns are compared."""
     uneven: float = 100.0
-    """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven: the
-    square is what coordinate descent suffers. An argument, not measured."""
+    """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
+    coordinate descent suffers the square of it. An argument, not measured."""
     svd_work: float = 3e9
     """Multiply-adds of the principal axes of uneven columns, rows times columns squared, up to which they are computed:
     a few seconds."""

@@ -11,7 +11,7 @@ import pytest
 
 from checks import accurate, random_problem
 from wellsvm.engine.cutting_plane import ORACLES, cutting_plane
-from wellsvm.engine.report import Status
+from wellsvm.engine.report import ACT, Status
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -64,6 +64,28 @@ def test_a_run_ends_where_a_rule_says_so_and_not_before(loss, stopping):
             assert not fell[-1]
         ended.add(result.status)
     assert ended == {Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE}, "one rule is not tested"
+
+
+def test_only_a_run_without_a_violated_label_vector_is_called_converged():
+    assert [status for status in Status if status.converged] == [Status.NO_VIOLATED_LABEL]
+    assert Status.SMALL_DECREASE.word == "ended"
+    assert {status.word for status in ACT} == {"NOT converged"}
+    assert Status("objective stands still") is Status.SMALL_DECREASE  # the word of models saved before
+
+
+@pytest.mark.parametrize("kind", ["linear", "gram"])
+def test_a_label_vector_that_is_not_worth_its_place_is_not_in_the_result(kind):
+    dropped = 0
+    for seed in range(8):
+        problem = random_problem(np.random.default_rng(seed), kind, "squared_hinge")
+        result = run(problem, replace(accurate(1e-4, "climb"), min_violation=1e-4, min_decrease=5e-2))
+        before, last = result.history[-2:] if len(result.history) > 1 else result.history * 2
+        if result.status is Status.SMALL_DECREASE and last.labelings <= before.labelings:
+            dropped += 1
+            assert last.violation > 1e-4 * last.objective
+            assert before.objective * (1 + 1e-4) >= last.objective >= before.objective / 1.05
+            assert len(result.solution.state.labels) == last.labelings == result.solution.mu.size
+    assert dropped
 
 
 @pytest.mark.parametrize("stopping", ["relative", "absolute", "paper"])

@@ -8,7 +8,7 @@ import pytest
 from checks import KeyInstances, dense_loss, dual_value, generic_master, random_problem
 from wellsvm.losses import Losses
 from wellsvm.rows import GramRows, LinearRows
-from wellsvm.solver import begin, solve_master
+from wellsvm.solver import Aim, begin, solve_master
 
 CASES = [(kind, loss) for kind in ("linear", "gram") for loss in ("hinge", "squared_hinge")]
 
@@ -135,3 +135,61 @@ def test_the_same_seed_gives_the_same_bits(kind, loss):
         runs.append((state.alpha, master.mu, np.array([master.upper, master.lower])))
     for first, second in zip(*runs):
         np.testing.assert_array_equal(first, second)
+
+
+# ------------------------------------------------------------------ a master that is asked one question
+
+
+def one_more(problem, labels, rng):
+    """A master of all label vectors but the last, solved, and what the next one is asked, but for the target."""
+    state, mu, rows = start(*problem[:3], labels[:-1])
+    before = solve_master(state, mu, rows, rng, 1e-3)
+    new = state.candidate(labels[-1])
+    norms = np.append(before.squared_norms, new.squared_norm)
+    linear = problem.losses.dual_linear(state.alpha)
+    return state, before, new, rows, lambda target: Aim(before.upper, target, linear, norms)
+
+
+@pytest.mark.parametrize("kind, loss", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_answer_of_a_master_is_that_of_a_generic_solver(seed, kind, loss):
+    rng = np.random.default_rng(30 + seed)
+    problem = random_problem(rng, kind, loss)
+    labels = some_labels(problem, rng, 2 + seed)
+    optimum = generic_master(problem.K, problem.label_set, problem.losses, labels).value
+    for share in (0.5, 1.5):  # a target between start and optimum, and one below the optimum
+        state, before, new, rows, aim = one_more(problem, labels, rng)
+        target = before.upper - share * (before.upper - optimum)
+        if before.upper - optimum < 1e-2 * optimum:
+            continue  # the last label vector does nothing
+        state.add(new)
+        mu = np.append(before.mu, 0.0)
+        master = solve_master(state, mu, rows, rng, 1e-6, aim=aim(target))
+        assert (master.lower >= target) == (share > 1)
+        assert (master.upper <= target) == (share < 1)
+        assert master.lower <= optimum * (1 + 1e-6)
+        whole = solve_master(*start(*problem[:3], labels), rng, 1e-6)
+        assert master.n_epochs < whole.n_epochs
+
+
+@pytest.mark.parametrize("kind, loss", CASES)
+def test_a_state_goes_back_to_where_it_was_saved(kind, loss):
+    rng = np.random.default_rng(40)
+    problem = random_problem(rng, kind, loss)
+    labels = some_labels(problem, rng, 3)
+    state, before, new, rows, _ = one_more(problem, labels, rng)
+    saved, margins = state.saved(), state.margins(before.mu).copy()
+    alpha, norms, scores = state.alpha.copy(), state.squared_norms(), state.scores(before.mu)
+    state.add(new)
+    solve_master(state, np.full(3, 1 / 3), rows, rng, 1e-5)
+    state.restore(saved)
+    assert [y.tobytes() for y in state.labels] == [y.tobytes() for y in labels[:-1]]
+    np.testing.assert_array_equal(state.alpha, alpha)
+    for now, then in (
+        (state.squared_norms(), norms),
+        (state.margins(before.mu), margins),
+        (state.scores(before.mu), scores),
+    ):
+        np.testing.assert_allclose(now, then, rtol=1e-12, atol=1e-12)
+    again = solve_master(state, before.mu, rows, rng, 1e-3)
+    assert again.upper <= before.upper * (1 + 1e-3)

@@ -1,8 +1,8 @@
 """Linear rows: a dense or CSR matrix, looked at in passes over all rows, never copied.
 
 One pass over a sparse row serves all T columns of U; dense rows are looked at a column after the other, a piece of them
-that stays in the cache at a time: a dot product of contiguous numbers is several times as fast. The intercept is a constant feature of value ``bias``, regularised like
-the others (LIBLINEAR's way): the last row of U.
+that stays in the cache at a time: a dot product of contiguous numbers is several times as fast. The intercept is a
+constant feature of value ``bias``, regularised like the others (LIBLINEAR's way): the last row of U.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class LinearRows:
             )
         if mean[far] > self.options.uneven * spread[far]:
             told.append(
-                f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread away from 0 (mean {mean[far]:.3g})"
+                f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread from 0 (mean {mean[far]:.3g})"
             )
         return ", and ".join(told)
 
@@ -184,7 +184,7 @@ class LinearRows:
             left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
             Z = left * lengths
         else:
-            Z = np.linalg.qr(Z.T, mode="r").T
+            Z = np.asarray(np.linalg.qr(Z.T, mode="r")).T
         return LinearRows(np.ascontiguousarray(Z), 0.0, self.n_jobs, self.options)
 
     def near(self, instances: IntArray) -> tuple[Any, IntArray]:

@@ -2,15 +2,15 @@
 
     min over v_1 .. v_T of  1/2 sum_t ||v_t||^2 + sum_i loss_i(margin_i),    margin_i = sum_t sqrt(mu_t) y_ti x_i' v_t
 
-At the minimum ``v_t = sqrt(mu_t) u_t``. With slack ``s = 1 - margin`` and ``alpha(s) = min(max(s / ridge, 0), cap)`` the
-loss is the squared hinge (cap infinite) or, with a ridge of our own, the hinge rounded off where ``0 < s < ridge cap``.
-The Hessian is ``I + sum_i h_i z_i z_i'`` over the rows on that bend, ``h = 1 / ridge``; its blocks for two label vectors
-differ in the rows they label differently only. A step solves with it, or with that of an earlier step as long as that
-gains, and goes to the best point on its way.
+At the minimum ``v_t = sqrt(mu_t) u_t``. With slack ``s = 1 - margin`` and ``alpha(s) = min(max(s / ridge, 0), cap)``
+the loss is the squared hinge (cap infinite) or, with a ridge of our own, the hinge rounded off where
+``0 < s < ridge cap``. The Hessian is ``I + sum_i h_i z_i z_i'`` over the rows on that bend, ``h = 1 / ridge``; its
+blocks for two label vectors differ in the rows they label differently only. A step solves with it, or with that of an
+earlier step as long as that gains, and goes to the best point on its way.
 
-Every alpha(s) is feasible for the dual, so nothing here need be exact: the caller's bounds are those of alpha. At v they
-are ``1/2 ||v - u||^2`` apart, plus ``alpha (cap - alpha) ridge`` for every row on a bend that is not in the problem:
-their sum is what the bend has to be narrowed for.
+Every alpha(s) is feasible for the dual, so nothing here need be exact: the caller's bounds are those of alpha. At v
+they are ``1/2 ||v - u||^2`` apart, plus ``alpha (cap - alpha) ridge`` for every row on a bend that is not in the
+problem: their sum is what the bend has to be narrowed for.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DenseNewton:
 
     def affordable(self, mu: FloatArray) -> bool:
         """Whether the Hessian is small enough."""
-        return np.count_nonzero(mu) * (self.rows.n_features + 1) <= self.options.newton_columns
+        return bool(np.count_nonzero(mu) * (self.rows.n_features + 1) <= self.options.newton_columns)
 
     def solve(self, columns: LabelArray, mu: FloatArray, losses: Losses, U: FloatArray, goal: float) -> Outcome | None:
         """Dual variables whose bounds are within about ``goal`` of each other, relatively, for the labels ``columns``

@@ -5,8 +5,8 @@
 With ``U`` at hand the best alpha_i with all others fixed is a clipped Newton step (Hsieh et al. 2008, for T = 1).
 Most rows rest at a bound of their dual variable. So the margins of all rows are computed in one sequential pass, and
 coordinate descent visits only the rows that this pass found free or in violation: a working set, tested anew each time.
-Dense rows, where columns may be correlated or of any scale, go to Newton's method instead (dense_newton.py): at once with
-the squared hinge loss, after some epochs with the hinge.
+Dense rows go to Newton's method (dense_newton.py) where this takes many epochs, as for correlated columns; at once
+where columns are of very different scale or far from 0.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LinearState(State):
         self._lay_out(np.empty((rows.n_features + 1, 0)))
         self._newton: tuple[IntArray, DenseNewton] | None = None  # of these rows
         self.gave_up = False
-        self._visits = 0  # of coordinate descent to the present labels
+        self._visits, self._last_goal = 0, np.inf  # of coordinate descent to the present labels
 
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
@@ -127,6 +127,9 @@ class LinearState(State):
         The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few
         they are all visited, and the loss is what was seen on the way.
         """
+        if goal > self._last_goal:  # another master
+            self._visits = 0
+        self._last_goal = goal
         if self._newton_is_due(rows, goal) and (sweep := self._descend_by_newton(mu, rows, goal)) is not None:
             return sweep
         losses, options = self.losses, self.options
@@ -206,11 +209,11 @@ class LinearState(State):
         n, p = self.rows.X.shape
         if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
             return False
-        squared = bool(np.all(self.losses.ridge[rows] > 0))
-        at_once = squared or bool(self.rows.uneven_columns)
-        if not at_once and goal < self.options.least_rounded_goal:
+        if self.rows.uneven_columns:
+            return True
+        if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[rows] > 0):
             return False
-        return at_once or self._newton is not None or self._visits > self.options.dense_epochs * rows.size
+        return self._visits > self.options.dense_epochs * rows.size
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""
@@ -230,7 +233,7 @@ class LinearState(State):
         if outcome is None:
             self.gave_up = True
             return None
-        self.alpha[chosen] = outcome.alpha
+        self.alpha[chosen], self._visits = outcome.alpha, 0
         self.U[:, : mu.size] = self.rows.combine(self.at_instances(self.alpha)[:, None] * self.columns[:, : mu.size])
         self._forget_margins()
         return Sweep(self.losses.total(self.margins(mu), rows), max(1, outcome.n_steps))
