@@ -13,6 +13,8 @@ from sklearn.utils import check_consistent_length, check_random_state, compute_c
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.assignment import apportion
+from wellsvm.engine.joint import joint_counts
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
@@ -169,7 +171,14 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
             y_known[~partial.labeled] = 0
             label_sets.append(BalancedLabels(y_known, *positive_bounds(balance, y_known[counted])))
+        if shares is not None and len(label_sets) > 1:
+            counts = apportion(shares, label_sets[0].free.size)
+            label_sets = [BalancedLabels(labels.y_known, n) for labels, n in zip(label_sets, counts.tolist())]
         return label_sets
+
+    def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
+        """Whether the classes are searched together: where their counts are settled, and the search is annealed."""
+        return self.search != "local" and joint_counts(label_sets) is not None
 
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
@@ -568,7 +577,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         ]
         progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]
-        fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress)
+        fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, together=self._searches_together(label_sets))
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, label_sets)
         self.used_unlabeled_ = bool(np.any(C[free] > 0))

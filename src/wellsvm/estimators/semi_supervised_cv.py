@@ -262,7 +262,8 @@ stopping, weight_update, search, intercept_scaling, probability
                 Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)
                 for labels, init, fit, title in zip(label_sets, inits, before, titles)
             ]
-            fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, first=i * len(titles))
+            together = self._searches_together(label_sets)
+            fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, i * len(titles), together)
             yield fits
             before = [*fits]
 
