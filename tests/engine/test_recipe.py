@@ -80,7 +80,7 @@ def test_a_search_at_rising_prices_ends_at_the_prices_of_the_task(kind, loss, so
     problem = random_problem(rng, kind, loss, n_range=(8, 9))
     task = task_of(problem, rising=problem.label_set.y_known == 0)
     guess = Guess(rng.standard_normal(task.labels.n_instances))
-    svm = search(task, guess, replace(WELL, search_prices=(0.01, 0.1), sure_margin=0.0), rng)
+    svm = search(task, guess, replace(WELL, search_prices=(0.01, 0.1)), rng)
     assert svm.state.losses is task.losses
     again = fit_svm(*problem[:3], svm.y, tol=1e-6, rng=rng)
     assert svm.upper == pytest.approx(again.upper, rel=2e-6)
@@ -180,7 +180,7 @@ def test_rows_near_the_cut_count_less_and_the_objective_told_is_that_at_full_pri
     problem = random_problem(rng, kind, loss, n_range=(12, 13))
     free = problem.label_set.y_known == 0
     task = task_of(problem, rising=free)
-    svm = search(task, Guess(rng.standard_normal(free.size)), replace(WELL, search_prices=(0.1,)), rng)
+    svm = search(task, Guess(rng.standard_normal(free.size)), replace(WELL, search_prices=(0.1,), sure_margin=0.5), rng)
     eased = svm.state.losses
     weight = (eased.cap / task.losses.cap) if loss == "hinge" else (task.losses.ridge / eased.ridge)
     np.testing.assert_allclose(weight[~free], 1.0)
@@ -202,7 +202,7 @@ def test_classes_searched_together_give_every_row_one_class_and_keep_the_counts(
     losses = Losses.of("squared_hinge", np.where(known, 1.0, 0.1))
     tasks = [Task(rows, labels, losses, rising=~known) for labels in sets]
     guesses = [Guess(rng.standard_normal(40)) for _ in sets]
-    options = replace(WELL, search_prices=(0.1,))
+    options = replace(WELL, search_prices=(0.1,), sure_margin=0.5)
     svms = search_together(tasks, guesses, JointLabels(sets), options, [rng] * 3)
     members = np.stack([svm.y > 0 for svm in svms])
     np.testing.assert_array_equal(members.sum(axis=0), 1)

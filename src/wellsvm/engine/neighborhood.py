@@ -18,12 +18,12 @@ from scipy.sparse import csgraph
 from sklearn import config_context
 from sklearn.neighbors import kneighbors_graph
 
-from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
-__all__ = ["graph_of", "laplacian", "neighbor_scores"]
+__all__ = ["graph_of", "neighbor_scores"]
 
 
 def neighbor_scores(
@@ -67,25 +67,20 @@ def neighbor_scores(
     return scores[labeled, fold + 1], scores[codes == -1, 0]
 
 
-def laplacian(points: Matrix, n_neighbors: int, precomputed: bool = False) -> sparse.csr_matrix:
-    """Normalised Laplacian of the graph that joins two rows if either is among the nearest of the other.
+def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr_matrix:
+    """Laplacian of the graph that joins two rows if either is among the nearest of the other, in feature space.
 
-    ``points`` are rows, or the matrix of their distances if ``precomputed``.
+    ``rows`` are in memory: linear ones, or a kernel matrix.
     """
-    n = min(n_neighbors, points.shape[0] - 1)
-    metric = "precomputed" if precomputed else "minkowski"
+    n = min(n_neighbors, rows.n_instances - 1)
     with config_context(working_memory=Options.graph_memory):
-        edges = kneighbors_graph(points, n, metric=metric, include_self=False)
-    return csgraph.laplacian(edges.maximum(edges.T), normed=True).tocsr()
-
-
-def graph_of(rows: Any, n_neighbors: int) -> sparse.csr_matrix:
-    """`laplacian` of rows in memory, by their distances in feature space."""
-    if hasattr(rows, "X"):
-        return laplacian(rows.X, n_neighbors)
-    K = rows.block(np.arange(rows.n_instances))
-    diagonal = K.diagonal()
-    return laplacian(np.maximum(diagonal[:, None] + diagonal - 2 * K, 0.0), n_neighbors, precomputed=True)
+        if hasattr(rows, "X"):
+            edges = kneighbors_graph(rows.X, n, include_self=False)
+        else:
+            K = rows.block(np.arange(rows.n_instances))
+            distances = np.maximum(K.diagonal()[:, None] + K.diagonal() - 2 * K, 0.0)
+            edges = kneighbors_graph(distances, n, metric="precomputed", include_self=False)
+    return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
 
 
 def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:

@@ -94,7 +94,7 @@ def _values(
 ) -> tuple[FloatArray, FloatArray]:
     """f of all rows without and with unlabeled ones, one column per two-class problem."""
     n_classes, free, losses = shares.size, codes < 0, Losses.of(loss, C)
-    counts = apportion(shares, np.count_nonzero(free))
+    counts = apportion(shares, int(np.count_nonzero(free)))
     classes = [1] if n_classes == 2 else range(n_classes)
     known = [np.where(free, 0, np.where(codes == k, 1, -1)).astype(np.int8) for k in classes]
     label_sets = [BalancedLabels(y, int(counts[k])) for y, k in zip(known, classes)]

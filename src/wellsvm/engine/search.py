@@ -85,7 +85,7 @@ def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelAr
     """The labels of one problem that agree best with its scores, and the distance of the scores to the cut."""
     f = scores[0]
     y = task.labels.linear_oracle(f)
-    if task.rising is None:
+    if task.rising is None or task.labels.starts is not None:  # prices are of rows, scores of their instances
         return [y], np.abs(f)
     above, below = f[task.rising & (y > 0)], f[task.rising & (y < 0)]
     cut = 0.5 * (above.min() + below.max()) if above.size and below.size else 0.0
