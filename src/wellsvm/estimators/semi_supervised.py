@@ -210,7 +210,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         require_room_for_neighbors(X.shape[0], self.cache_size)
         K = gram_matrix(X, kernel, False, pairs).astype(np.float64, copy=False)
         bias, linear = scaling if flag("fit_intercept", self.fit_intercept) else 0.0, kernel.name == "linear"
-        return NeighborRows(K, graph_of(GramRows(K), neighbors), bias, X if linear else None)
+        mixed: GramRows = NeighborRows(K, graph_of(GramRows(K), neighbors), bias, X if linear else None)
+        return mixed
 
     def _estimates_shares(self) -> bool:
         return isinstance(self.balance, str) and self.balance == "estimate"
