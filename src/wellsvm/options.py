@@ -86,6 +86,18 @@ class Options:
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
     annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
     """What they are in an annealed search: half powers of ten. Other ladders were not compared."""
+    sure_margin: float = 0.0
+    """Distance to the cut from which a free row counts whole in an annealed search, in units of the margin; nearer ones
+    count in proportion. 0 counts all whole."""
+    semi_supervised_margin: float = 0.5
+    """What it is for unlabeled rows; chosen among 0, 0.5 and 1 (docs/choices.md)."""
+    least_sure: float = 1e-3
+    """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
+    joint_decrease: float = 10.0
+    """Relaxations of classes that are searched together end at this many times the least decrease: they give the search
+    another start only. On seven topics, 1500 rows, a fifth of the time and the same accuracy."""
+    assignment_sweeps: int = 20
+    """Sweeps over the prices of the classes before rows are moved one by one: after as many, few are left to move."""
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them. An argument, not measured: the next price moves more labels."""
     search_rough: float = 5.0
@@ -149,6 +161,18 @@ class Options:
     """Folds of groups that are held out to judge the search for labels: more cost more. Not measured."""
     first_labels_price: float = 0.01
     """Price of the SVM on the first labels of groups, as a share of C: many of these labels are wrong."""
+    graph_rows: int = 2000
+    """Unlabeled rows in the graph of neighbours: so many tell a share to 0.011, and it costs a bounded time."""
+    graph_neighbors: int = 12
+    """Neighbours of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices.md)."""
+    graph_strength: float = 10.0
+    """How far labels spread over it; with 1 the error of its share is larger by .002 to .014 (docs/choices.md)."""
+    graph_memory: int = 4
+    """MB that the search for neighbours may take for distances: a fit makes no copy of X, nor anything of its size."""
+    graph_rounds: int = 40
+    """Rounds of spreading: what is left of a label's way after as many is 0.02 of it."""
+    graph_floor: float = 1e-3
+    """Added to what has reached a row, as a share of the mean: its logarithm stays finite where nothing has."""
 
     sampled_rows: int = 4000
     """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
@@ -167,9 +191,10 @@ class Options:
     """Rounds of relabelling at each price in the judgement: for its time, three were not compared."""
     judged_rows: int = 4000
     """Unlabeled rows that the judgement looks at: it costs a bounded time. Other numbers were not compared."""
-    judge_errors: float = 2.0
-    """Unlabeled rows must save more than this many standard errors. With one, 12.9 in place of 8.6 % of the UCI cells
-    were harmed, ten labels a class, in the trial that chose it."""
+    judge_errors: float = 1.5
+    """Unlabeled rows must save more than this many standard errors. Chosen among 0, 0.5, 1, 1.5 and 2 on even draws
+    (docs/choices.md): with 1 more than 10 % of the UCI cells were harmed, with 2 useful rows are left out at 5 labels a
+    class."""
     proba_ridge: float = 1e-3
     """Holds the slope of predict_proba where all values are equal; Platt's targets hold it where they separate."""
 
@@ -328,6 +353,11 @@ class Options:
     would overflow."""
     symmetry_floor: float = 1e-6
     """The same for entries near 0, relative to the largest."""
+    neighbor_strength: float = 10.0
+    """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1 (docs/choices.md)."""
+    neighbor_matrices: int = 5
+    """Matrices of float64 of the size of K that the deformed kernel needs at once: K, distances or the system and its
+    factors, the deformed one, the mixed one."""
     batch: int = 4_000_000
     """Kernel values computed at once where the matrix is kept in part: enough for a product of matrices to pay."""
     diagonal_block: int = 64
@@ -359,6 +389,13 @@ class Options:
     """Rounding to float32 acts like noise on the kernel matrix; the ridge 1 / C must outweigh it."""
     symmetry_sample: int = 200
     """Rows of a callable's matrix that are looked at where it is not kept as a whole."""
+    gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0, 16.0)
+    """Widths that a search tries, as factors: from nearly linear to borders with details. Other grids were not
+    compared."""
+    usual_neighbors: int = 6
+    """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices.md)."""
+    most_rows_for_neighbors: int = 2000
+    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in a second or two."""
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices.md)."""
@@ -366,7 +403,7 @@ class Options:
     """Prices that MultiInstanceSVCCV tries: the paper's for instances of negative bags, at its ratio 1 (Table 10)."""
     contexts: tuple[float, ...] = (0.0, 1.0, 10.0, 100.0)
     """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone."""
-    gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0)
+    bag_gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0)
     """Multiples of gamma that it tries: half and double widths."""
     tie_single: float = 1e-5
     """Values of f nearer than this, relative to the largest, count as equal for float32 rows: computed twice they may

@@ -35,10 +35,10 @@ from wellsvm.baselines._annealing import FIRST, anneal, entropy, soft_labels
 from wellsvm.baselines._cccp import lower_ramp
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._gradient import smooth_losses
-from wellsvm.baselines._laplacian import graph_laplacian
 from wellsvm.baselines._s4vm import safest, worst_gain
 from wellsvm.baselines._tsvm import switch_labels, switchable
 from wellsvm.datasets import make_two_moons
+from wellsvm.engine.neighborhood import graph_of
 from wellsvm.labels import BalancedLabels
 from wellsvm.rows import GramRows, LinearRows
 from wellsvm.rows.kernels import Kernel
@@ -356,7 +356,7 @@ def test_it_is_the_optimum_of_a_generic_solver(kernel, normalized):
     K = linear_kernel(X) if kernel == "linear" else rbf_kernel(X, gamma=0.2)
     params = {"gamma_A": 0.1, "gamma_I": 0.2, "n_neighbors": 4, "normalized": normalized}
     found = LaplacianSVM(**params, kernel=kernel, gamma=0.2, tol=1e-8, random_state=0).fit(X, y)
-    L = graph_laplacian(K, 4, normalized).toarray()
+    L = graph_of(GramRows(K), 4, normalized).toarray()
     a, b = cp.Variable(40), cp.Variable()
     f = K @ a
     norm, change = cp.quad_form(a, cp.psd_wrap(K)), cp.quad_form(f, cp.psd_wrap(L))
@@ -368,12 +368,12 @@ def test_it_is_the_optimum_of_a_generic_solver(kernel, normalized):
 
 def test_the_graph_joins_nearest_neighbors_and_its_laplacian_takes_constants_to_zero():
     X = np.array([[0.0], [1.0], [2.5], [10.0]])
-    L = graph_laplacian(linear_kernel(X), 1, normalized=False).toarray()
+    L = graph_of(GramRows(linear_kernel(X)), 1, normalized=False).toarray()
     np.testing.assert_array_equal(L, [[1, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 1]])
-    values = np.linalg.eigvalsh(graph_laplacian(linear_kernel(X), 2, normalized=True).toarray())
+    values = np.linalg.eigvalsh(graph_of(GramRows(linear_kernel(X)), 2, normalized=True).toarray())
     assert values.min() == pytest.approx(0, abs=1e-12)
     assert values.max() <= 2
-    assert graph_laplacian(linear_kernel(X), 99, normalized=True).nnz == 16  # all there are
+    assert graph_of(GramRows(linear_kernel(X)), 99, normalized=True).nnz == 16  # all there are
 
 
 def test_the_graph_carries_labels_along_two_moons():

@@ -54,6 +54,7 @@ def test_of_many_unlabeled_rows_a_sample_is_looked_at(monkeypatch):
 
 @pytest.mark.parametrize("grown, step", [(1.0, 0.08), (0.0, -0.08)])
 def test_an_estimate_moves_half_way_to_it_and_no_further_than_allowed(monkeypatch, grown, step):
+    monkeypatch.setattr(shares, "_averaged", lambda by_scores, by_neighbors: by_scores)
     X, codes, _ = clouds(share=0.5, distance=1.5)
     args = LinearRows(X, 1.0), codes, 2, "hinge", np.ones(len(codes)), 0
     still = shares.shares_of_unlabeled(*args, replace(Options(), most_grown=0.0)).shares[1]

@@ -10,9 +10,15 @@ import pytest
 
 from checks import mixed_integer_optimum, random_problem
 from wellsvm.engine import recipe
+from wellsvm.engine import search as engine_search
+from wellsvm.engine.joint import JointLabels
 from wellsvm.engine.recipe import Guess, Opening, Task, fit, search
 from wellsvm.engine.report import Status
+from wellsvm.engine.search import search_together
+from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
 from wellsvm.options import Options
+from wellsvm.rows import LinearRows
 from wellsvm.solver import fit_svm
 
 CASES = [(kind, loss) for kind in ("linear", "gram") for loss in ("hinge", "squared_hinge")]
@@ -26,14 +32,14 @@ def task_of(problem, open_=None, rising=None):
 @pytest.fixture
 def solved(monkeypatch):
     """Objective and tolerance of every SVM that a search solves."""
-    seen, solve = [], recipe.solve_svm
+    seen, solve = [], engine_search.solve_svm
 
     def watched(state, y, rng, tol, *rest):
         svm = solve(state, y, rng, tol, *rest)
         seen.append((svm.upper, tol))
         return svm
 
-    monkeypatch.setattr(recipe, "solve_svm", watched)
+    monkeypatch.setattr(engine_search, "solve_svm", watched)
     return seen
 
 
@@ -163,3 +169,43 @@ def test_equal_first_label_vectors_are_used_once():
     y = problem.label_set.initial(rng)
     task = task_of(problem, lambda task, options, rng: Opening([y, y.copy()], [], None, lead=False))
     assert fit(task, replace(WELL, max_iter=1), rng).relaxation.history[0].labelings == 1
+
+
+# ------------------------------------------------------------------ sure rows and several classes
+
+
+@pytest.mark.parametrize("kind, loss", CASES)
+def test_rows_near_the_cut_count_less_and_the_objective_told_is_that_at_full_price(kind, loss):
+    rng = np.random.default_rng(11)
+    problem = random_problem(rng, kind, loss, n_range=(12, 13))
+    free = problem.label_set.y_known == 0
+    task = task_of(problem, rising=free)
+    svm = search(task, Guess(rng.standard_normal(free.size)), replace(WELL, search_prices=(0.1,), sure_margin=0.5), rng)
+    eased = svm.state.losses
+    weight = (eased.cap / task.losses.cap) if loss == "hinge" else (task.losses.ridge / eased.ridge)
+    np.testing.assert_allclose(weight[~free], 1.0)
+    assert np.all((weight[free] >= WELL.least_sure * (1 - 1e-9)) & (weight[free] <= 1 + 1e-9))
+    told = engine_search.objective_at_full_price(task, svm)
+    assert told >= svm.upper * (1 - 1e-9), "no row costs less at its full price"
+    assert task.labels.contains(svm.y)
+
+
+def test_classes_searched_together_give_every_row_one_class_and_keep_the_counts():
+    rng = np.random.default_rng(12)
+    centres = 3 * rng.standard_normal((3, 4))
+    truth = np.repeat([0, 1, 2], [20, 12, 8])
+    rows = LinearRows(centres[truth] + rng.standard_normal((40, 4)), 1.0)
+    known = np.zeros(40, dtype=bool)
+    known[[0, 1, 20, 21, 32, 33]] = True
+    counts = [18, 10, 6]
+    sets = [BalancedLabels(np.where(known, np.where(truth == k, 1, -1), 0), n) for k, n in enumerate(counts)]
+    losses = Losses.of("squared_hinge", np.where(known, 1.0, 0.1))
+    tasks = [Task(rows, labels, losses, rising=~known) for labels in sets]
+    guesses = [Guess(rng.standard_normal(40)) for _ in sets]
+    options = replace(WELL, search_prices=(0.1,), sure_margin=0.5)
+    svms = search_together(tasks, guesses, JointLabels(sets), options, [rng] * 3)
+    members = np.stack([svm.y > 0 for svm in svms])
+    np.testing.assert_array_equal(members.sum(axis=0), 1)
+    np.testing.assert_array_equal(members[:, ~known].sum(axis=1), counts)
+    assert all(labels.contains(svm.y) for labels, svm in zip(sets, svms))
+    assert np.mean(members.argmax(axis=0) == truth) > 0.9

@@ -111,4 +111,5 @@ def test_classes_weigh_the_same_whatever_their_number_of_labels():
     verdict = safety._compare(gains, codes, Options())
     assert verdict.gain == pytest.approx(0.5)
     assert verdict.error == pytest.approx(np.sqrt(0.25**2 + 3 * (0.5 / 6) ** 2))
-    assert not verdict.helps
+    assert verdict.helps
+    assert not safety._compare(gains, codes, Options(judge_errors=2.0)).helps

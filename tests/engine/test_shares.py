@@ -151,8 +151,8 @@ def test_combined_scores_do_not_depend_on_the_scale_of_either_kind():
     codes = np.repeat([0, 1], 5)
     svm = rng.standard_normal((10, 1)), rng.standard_normal((7, 1))
     means = rng.standard_normal((10, 2)), rng.standard_normal((7, 2))
-    plain = combined_scores(svm, means, codes)
-    scaled = combined_scores(tuple(1000 * s for s in svm), tuple(s / 1000 + 3 for s in means), codes)
+    plain = combined_scores(codes, svm, means)
+    scaled = combined_scores(codes, tuple(1000 * s for s in svm), tuple(s / 1000 + 3 for s in means))
     for a, b in zip(plain, scaled):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(a.sum(axis=1), 0.0, atol=1e-9)

@@ -17,6 +17,7 @@ from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
 from wellsvm.estimators.semi_supervised_cv import choose
 from wellsvm.model_selection import SemiSupervisedSplit
+from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel
 
 PAPER_GRID = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0]
@@ -46,7 +47,8 @@ class Watch:
 
 
 def fit(X, y, sample_weight=None, **params):
-    model = SemiSupervisedSVCCV(**{"Cs_unlabeled": [0.01, 0.1], "cv": 3, "random_state": 0, **params})
+    usual = {"Cs_unlabeled": [0.01, 0.1], "cv": 3, "random_state": 0, "neighbors": None, "gammas": None}
+    model = SemiSupervisedSVCCV(**{**usual, **params})
     return model.fit(X, y, sample_weight)
 
 
@@ -57,7 +59,8 @@ def test_the_grid_of_the_paper_is_tried_and_the_supervised_svm_with_it():
     X, y, _ = clouds()
     model = SemiSupervisedSVCCV(random_state=0).fit(X, y)
     np.testing.assert_allclose(model.Cs_unlabeled_, PAPER_GRID)
-    assert model.scores_.shape == (1, 8, 5)
+    assert model.scores_.shape == (2, 8, 5)  # without neighbors and with 6
+    assert [candidate["neighbors"] for candidate in model.candidates_] == [None, 6]
     # Every score is a share of the four labeled rows that a fold holds out.
     np.testing.assert_allclose(4 * model.scores_, np.round(4 * model.scores_), atol=1e-12)
     assert (0, model.Cs_unlabeled_.tolist().index(model.C_unlabeled_)) == choose(model.scores_)
@@ -317,3 +320,36 @@ def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
     tracemalloc.stop()
     matrix = 4 * 700**2
     assert 1.9 * matrix < peak < 2.9 * matrix
+
+
+# ------------------------------------------------------------------ widths, neighbors and balances
+
+
+def test_widths_neighbors_and_balances_are_tried_together_and_the_best_is_fitted():
+    X, y, _ = clouds()
+    balances = ["estimate", 0.5]
+    model = fit(X, y, kernel="rbf", gammas="auto", neighbors=[None, 4], balances=balances, Cs_unlabeled=[0.1])
+    assert model.scores_.shape == (4 * 2 * 2, 2, 3)
+    tried = [tuple(candidate.values()) for candidate in model.candidates_]
+    assert len(set(tried)) == 16
+    ratios = np.unique(model.gammas_) / np.unique(model.gammas_)[1]
+    np.testing.assert_allclose(ratios, Options.gamma_factors)
+    chosen = model.candidates_[model.best_candidate_]
+    assert (chosen["gamma"], chosen["neighbors"]) == (model.gamma_, model.neighbors_)
+    assert model.balance == "estimate", "a search changes no parameter"
+
+
+def test_neighbors_are_tried_only_where_rows_are_few_unless_asked_for():
+    model = SemiSupervisedSVCCV()
+    assert model._neighbor_grid(Options.most_rows_for_neighbors) == [None, 6]
+    assert model._neighbor_grid(Options.most_rows_for_neighbors + 1) == [None]
+    assert SemiSupervisedSVCCV(neighbors=(8, None))._neighbor_grid(10**6) == [None, 8]
+    assert SemiSupervisedSVCCV(neighbors=None)._neighbor_grid(10) == [None]
+
+
+def test_a_mixed_kernel_of_price_zero_is_not_the_supervised_model():
+    scores = np.zeros((2, 2, 4))
+    scores[1, 0] = 0.5  # neighbors alone are best
+    assert choose(scores, np.array([True, False])) == (1, 0)
+    scores[1, 0] = [1.0, -1.0, 0.5, -0.4]  # within one standard error
+    assert choose(scores, np.array([True, False])) == (0, 0)

@@ -48,18 +48,28 @@ def figures(model: Any, runs: list[Run]) -> str:
     return tiles(shown, "The solver's figures")
 
 
+def _name_of(model: Any, gamma: float, neighbors: int | None, balance: Any) -> str:
+    """What tells a candidate of a search from the others."""
+    tried = model.candidates_
+    told = [f"gamma {gamma:.4g}"] if len({candidate["gamma"] for candidate in tried}) > 1 else []
+    if any(candidate["neighbors"] is not None for candidate in tried):
+        told.append("plain" if neighbors is None else f"{neighbors} neighbors")
+    if len({str(candidate["balance"]) for candidate in tried}) > 1:
+        told.append(f"balance {balance}")
+    return ", ".join(told)
+
+
 def search(model: Any) -> str:
     """Cross-validation: the score of every candidate, the choice marked."""
     if not hasattr(model, "Cs_unlabeled_"):
         return ""
-    grid, gammas = model.Cs_unlabeled_.tolist(), model.gammas_.tolist()
+    grid, candidates = model.Cs_unlabeled_.tolist(), [_name_of(model, **candidate) for candidate in model.candidates_]
     mean = model.scores_.mean(axis=2)
     error = model.scores_.std(axis=2, ddof=min(1, model.scores_.shape[2] - 1)) / np.sqrt(model.scores_.shape[2])
     places = [float(k) for k in range(len(grid))]
-    names = [f"gamma {gamma:.4g}" if len(gammas) > 1 else "" for gamma in gammas]
     lines = [
-        Line(name, places, mean[k], colour_of(k, len(gammas)), error=error[k] if len(gammas) <= 2 else None)
-        for k, name in enumerate(names)
+        Line(name, places, mean[k], colour_of(k, len(candidates)), error=error[k] if len(candidates) <= 2 else None)
+        for k, name in enumerate(candidates)
     ]
     best = grid.index(model.C_unlabeled_)
     chart = line_chart(
@@ -67,13 +77,19 @@ def search(model: Any) -> str:
         x_names=[f"{value:g}" for value in grid], marked=(float(best), "chosen"),
     )  # fmt: skip
     rows = [
-        [*([gammas[k]] if len(gammas) > 1 else []), value, float(mean[k, i]), float(error[k, i]),
+        [*([name] if len(candidates) > 1 else []), value, float(mean[k, i]), float(error[k, i]),
          float(mean[k, i] - mean[k, 0])]
-        for k in range(len(gammas)) for i, value in enumerate(grid)
+        for k, name in enumerate(candidates) for i, value in enumerate(grid)
     ]  # fmt: skip
-    head = [*(["gamma"] if len(gammas) > 1 else []), "C_unlabeled", "mean score", "standard error", "gain over 0"]
-    chosen = gammas.index(model.gamma_) * len(grid) + best
-    keys = legend((line.colour, line.name) for line in lines) if len(gammas) > 1 else ""
+    head = [
+        *(["candidate"] if len(candidates) > 1 else []),
+        "C_unlabeled",
+        "mean score",
+        "standard error",
+        "gain over 0",
+    ]
+    chosen = model.best_candidate_ * len(grid) + best
+    keys = legend((line.colour, line.name) for line in lines) if len(candidates) > 1 else ""
     return section(
         "Choice of C_unlabeled", keys, chart, table(head, rows, [chosen]),
         note=f"Mean over {model.scores_.shape[2]} folds of the labeled rows, and its standard error. 0 is the "

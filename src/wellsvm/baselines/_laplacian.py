@@ -17,19 +17,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csgraph
-from sklearn.neighbors import kneighbors_graph
 
-from wellsvm._typing import FloatArray, Matrix
+from wellsvm._typing import Matrix
 from wellsvm.baselines._kernel_matrix import KernelMatrix
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
+from wellsvm.engine.neighborhood import graph_of
 from wellsvm.estimators.base import flag, number, whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.rows import GramRows
 from wellsvm.rows.kernels import Kernel
 
-__all__ = ["LaplacianSVM", "graph_laplacian"]
+__all__ = ["LaplacianSVM"]
 
 
 class Graph(NamedTuple):
@@ -113,7 +112,7 @@ class LaplacianSVM(SemiSupervisedBaseline):
 
     def _rows(self, X: Matrix, kernel: Kernel) -> Graph:
         matrix = KernelMatrix.of(X, kernel)
-        return Graph(matrix, graph_laplacian(matrix.K, self.n_neighbors, self.normalized))
+        return Graph(matrix, graph_of(GramRows(matrix.K), self.n_neighbors, self.normalized))
 
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
         (matrix, L), K = rows, rows.matrix.K
@@ -129,12 +128,3 @@ class LaplacianSVM(SemiSupervisedBaseline):
         f = K @ coef + intercept
         history = [2 * self.gamma_A * svm.upper]
         return TwoClassFit(matrix.to_store(coef), intercept, labels.linear_oracle(f), f, history)
-
-
-def graph_laplacian(K: FloatArray, n_neighbors: int, normalized: bool) -> Matrix:
-    """Laplacian of the graph that joins each row with its nearest ones in feature space, in CSR."""
-    diagonal = K.diagonal()
-    distances = np.maximum(diagonal[:, None] + diagonal[None, :] - 2 * K, 0.0)
-    n = min(n_neighbors, K.shape[0] - 1)
-    edges = kneighbors_graph(distances, n, metric="precomputed", mode="connectivity", include_self=False)
-    return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()

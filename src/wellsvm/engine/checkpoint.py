@@ -23,7 +23,10 @@ import numpy as np
 from wellsvm._files import check_replaceable, replacing
 from wellsvm._typing import FloatArray
 from wellsvm.engine.report import Record
+from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Candidate, Solution, State, begin
 
 __all__ = ["Checkpoint", "Cut", "Stages", "Unsaved"]
@@ -51,9 +54,19 @@ class Unsaved:
         """A stage whose result is a tuple of arrays and numbers; None may stand for one that is missing."""
         return compute()
 
-    def solution(self, name: str, compute: Callable[[], Solution], rng: Any, problem: tuple[Any, ...]) -> Solution:
-        """A stage whose result is a solved SVM of the problem (rows, labels, losses, options)."""
-        return compute()
+    def holds(self, name: str) -> bool:
+        """Whether a stage whose result is a solved SVM is kept."""
+        return False
+
+    def kept(self, name: str, svm: Solution, rng: np.random.Generator) -> Solution:
+        """Keep the result of such a stage, and give it back."""
+        return svm
+
+    def recalled(
+        self, name: str, rng: np.random.Generator, rows: Rows, labels: LabelSet, losses: Losses, options: Options
+    ) -> Solution:
+        """The result of a stage that is kept."""
+        raise KeyError(name)
 
     def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
         """Bring the cutting plane to where it was; None where it has not begun."""
@@ -134,23 +147,31 @@ class Stages(Unsaved):
         _set_generator(rng, kept)
         return tuple(_plain(kept.get(str(k))) for k in range(int(kept["n"])))
 
-    def solution(self, name: str, compute: Callable[[], Solution], rng: Any, problem: tuple[Any, ...]) -> Solution:
-        """Recalled, or computed and kept."""
-        stage = f"{self.prefix}{name}:"
-        kept = self.file.under(stage)
-        if not kept:
-            svm = compute()
-            bounds = {"upper": svm.upper, "lower": svm.lower, "n_epochs": svm.n_epochs}
-            norms = {"mu": svm.mu, "squared_norms": svm.squared_norms}
-            self.file.store(stage, {**_of_state(svm.state), **bounds, **norms, **_of_generator(rng)})
-            return svm
-        rows, labels, losses, options = problem
-        assert isinstance(losses, Losses)
+    def holds(self, name: str) -> bool:
+        """Whether a stage whose result is a solved SVM is kept."""
+        return bool(self.file.under(f"{self.prefix}{name}:"))
+
+    def kept(self, name: str, svm: Solution, rng: np.random.Generator) -> Solution:
+        """Keep the result of such a stage, with the losses it was solved at, and give it back."""
+        numbers = {"upper": svm.upper, "lower": svm.lower, "n_epochs": svm.n_epochs}
+        arrays = {"mu": svm.mu, "squared_norms": svm.squared_norms}
+        losses = {"cap": svm.state.losses.cap, "ridge": svm.state.losses.ridge}
+        values = {**_of_state(svm.state), **numbers, **arrays, **losses, **_of_generator(rng)}
+        self.file.store(f"{self.prefix}{name}:", values)
+        return svm
+
+    def recalled(
+        self, name: str, rng: np.random.Generator, rows: Rows, labels: LabelSet, losses: Losses, options: Options
+    ) -> Solution:
+        """The result of a stage that is kept; at the task's own losses if it was solved at them."""
+        kept = self.file.under(f"{self.prefix}{name}:")
+        if not (np.array_equal(kept["cap"], losses.cap) and np.array_equal(kept["ridge"], losses.ridge)):
+            losses = Losses(kept["cap"], kept["ridge"])
         state = begin(rows, labels, losses, kept["alpha"], options)
         _set_labels(state, kept)
         _set_generator(rng, kept)
-        upper, lower = float(kept["upper"]), float(kept["lower"])
-        return Solution(state, kept["mu"], upper, lower, kept["squared_norms"], int(kept["n_epochs"]))
+        bounds = (float(kept["upper"]), float(kept["lower"]))
+        return Solution(state, kept["mu"], *bounds, kept["squared_norms"], int(kept["n_epochs"]))
 
     def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
         """Bring the cutting plane to where it was; None where it has not begun."""
@@ -182,9 +203,8 @@ class Stages(Unsaved):
 
 def _of_state(state: State) -> dict[str, Any]:
     n, T = state.label_set.n_instances, len(state.labels)
-    images = [state.active(t).image for t in range(T)]
+    images = np.stack([state.active(t).image for t in range(T)]) if T else np.empty((0, 0))
     labels = np.stack(state.labels) if T else np.empty((0, n), np.int8)
-    images = np.stack(images) if T else np.empty((0, 0))
     return {"alpha": state.alpha, "labels": labels, "images": images, "gave_up": getattr(state, "gave_up", False)}
 
 

@@ -11,8 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
-from wellsvm.engine.recipe import Guess, Task, search
+from wellsvm.engine.assignment import apportion
+from wellsvm.engine.joint import JointLabels
+from wellsvm.engine.search import search, search_together
 from wellsvm.engine.supervised import fold_of, some_unlabeled
+from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -90,17 +93,22 @@ def _values(
     searched: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """f of all rows without and with unlabeled ones, one column per two-class problem."""
-    n_classes, free = shares.size, codes < 0
-    without, with_ = [], []
-    for k in [1] if n_classes == 2 else range(n_classes):
-        y = np.where(codes == k, 1, -1).astype(np.int8)
-        y[free] = 0
-        labels, losses = BalancedLabels(y, round(shares[k] * np.count_nonzero(free))), Losses.of(loss, C)
-        svm = fit_svm(
-            rows, labels, losses, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options
-        )  # fmt: skip
-        without.append(svm.scores())
-        if searched:
-            found = search(Task(rows, labels, losses, rising=free), Guess(without[-1], svm.alpha), options, rng)
-            with_.append(found.scores())
-    return np.stack(without, axis=1), np.stack(with_ or without, axis=1)
+    n_classes, free, losses = shares.size, codes < 0, Losses.of(loss, C)
+    counts = apportion(shares, int(np.count_nonzero(free)))
+    classes = [1] if n_classes == 2 else range(n_classes)
+    known = [np.where(free, 0, np.where(codes == k, 1, -1)).astype(np.int8) for k in classes]
+    label_sets = [BalancedLabels(y, int(counts[k])) for y, k in zip(known, classes)]
+    svms = [
+        fit_svm(rows, labels, losses, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options)
+        for labels, y in zip(label_sets, known)
+    ]
+    without = np.stack([svm.scores() for svm in svms], axis=1)
+    if not searched:
+        return without, without
+    tasks = [Task(rows, labels, losses, rising=free) for labels in label_sets]
+    guesses = [Guess(f, svm.alpha) for f, svm in zip(without.T, svms)]
+    if n_classes == 2 or not options.search_prices:
+        found = [search(task, guess, options, rng) for task, guess in zip(tasks, guesses)]
+    else:
+        found = search_together(tasks, guesses, JointLabels(label_sets), options, [rng] * n_classes)
+    return without, np.stack([svm.scores() for svm in found], axis=1)

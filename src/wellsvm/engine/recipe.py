@@ -3,8 +3,8 @@
     X, y -> Task(rows, labels, losses, open) -> fit(task, options) -> Fit(relaxation, settled)
 
 The relaxation mixes several label vectors. Rounding its f to one member of B and alternating "solve the SVM, relabel by
-its scores" lowers the mixed-integer objective of Eq. (3) until nothing changes. That search is local: it starts from
-the task's guesses and from the relaxation, and the best labelling it reaches is kept.
+its scores" (search.py) lowers the mixed-integer objective of Eq. (3). It starts from the task's guesses and from the
+relaxation, and the best labelling it reaches is kept.
 """
 
 from __future__ import annotations
@@ -12,66 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from wellsvm._typing import BoolArray, FloatArray, LabelArray
-from wellsvm.engine.checkpoint import Unsaved
+from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.labels.base import LabelSet
-from wellsvm.losses import Losses
+from wellsvm.engine.search import objective_at_full_price, search
+from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
-from wellsvm.rows.base import Rows
-from wellsvm.solver.master import Solution, begin, solve_svm
+from wellsvm.solver.master import Solution, begin
 
-__all__ = ["Fit", "Guess", "Opening", "Task", "fit", "search"]
-
-
-class Guess(NamedTuple):
-    """Where a search may start: a score for every instance, and dual variables that go with them."""
-
-    scores: FloatArray
-    alpha: FloatArray | None = None
-
-
-class Opening(NamedTuple):
-    """How a task starts.
-
-    Attributes
-    ----------
-    labels : list of label vectors
-        First label vectors of the cutting plane.
-    guesses : list of Guess
-        Where searches start before the cutting plane.
-    alpha : array or None
-        First dual variables of the cutting plane.
-    lead : bool
-        Whether the best labelling that these searches reach is a first label vector too, with its dual variables.
-    """
-
-    labels: list[LabelArray]
-    guesses: list[Guess]
-    alpha: FloatArray | None
-    lead: bool
-
-
-@dataclass(frozen=True)
-class Task:
-    """One problem: where the data live, which labels are allowed, what a row costs, how to start.
-
-    ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` may be kept in a file (checkpoint.py).
-    """
-
-    rows: Rows
-    labels: LabelSet
-    losses: Losses
-    open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
-    rising: BoolArray | None = None
-    title: str = ""
-    stages: Unsaved = Unsaved()
+__all__ = ["Fit", "Guess", "Opening", "Task", "best_of", "fit", "opened", "relax", "search", "solutions"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +51,11 @@ class Fit:
         return self.settled or self.relaxation.solution
 
     @property
+    def refined_objective(self) -> float | None:
+        """Mixed-integer objective of the labelling that the search settled on, every row at its price."""
+        return None if self.settled is None else objective_at_full_price(self.task, self.settled)
+
+    @property
     def alpha(self) -> FloatArray:
         """Dual variables of f."""
         return self.solution.alpha
@@ -117,25 +75,20 @@ class Fit:
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
-    if task.open is None:
-        raise ValueError("the task has no opening: it can be searched, not fitted")
-    opening = _opened(task, options, rng)
+    opening = opened(task, options, rng)
     reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
-    labels, alpha = opening.labels, opening.alpha
-    if opening.lead:
-        best = _best(reached)
-        labels, alpha = [*labels, best.y], best.alpha
-    state = begin(task.rows, task.labels, task.losses, alpha, options)
-    relaxation = cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
+    lead = best_of(task, reached) if opening.lead else None
+    relaxation = relax(task, opening, lead, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
-    return Fit(task, relaxation, _best([*reached, _searched("search", task, guess, options, rng)]))
+    return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
 
 
-def _opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
+def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
     """The task's opening, as a stage that can be kept: flat, the label vectors first."""
-    assert task.open is not None
+    if task.open is None:
+        raise ValueError("the task has no opening: it can be searched, not fitted")
     open_ = task.open
 
     def compute() -> tuple[Any, ...]:
@@ -149,41 +102,44 @@ def _opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
 
 def _searched(name: str, task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
     """A search, as a stage that can be kept."""
-    problem = (task.rows, task.labels, task.losses, options)
-    return task.stages.solution(name, partial(search, task, guess, options, rng), rng, problem)
+    (found,) = solutions(name, [task], lambda: [search(task, guess, options, rng)], options, [rng])
+    return found
 
 
-def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
-    """Label by the guess, solve the SVM, label by its scores, and so on until hardly a label changes.
-
-    Before, the same at lower prices of the rows whose labels are free, a few rounds each (`Options.search_prices`):
-    while they weigh little, f follows the bulk of the rows and many labels change. As long as labels change, SVMs are
-    solved roughly (`Options.search_rough`); the one returned is solved well.
-    """
-    labels, few = task.labels, options.unsettled_labels * options.tol * guess.scores.size
-    lower = [] if task.rising is None else [task.losses.eased(task.rising, p) for p in options.search_prices]
-    state = begin(task.rows, labels, lower[0] if lower else task.losses, guess.alpha, options)
-    y, tol = labels.linear_oracle(guess.scores), options.search_rough * options.tol
-    for losses in lower:
-        state.reprice(losses)
-        for _ in range(options.rounds_per_price):
-            before, y = y, labels.linear_oracle(solve_svm(state, y, rng, tol).scores())
-            if np.count_nonzero(y != before) <= few:
-                break
-    state.reprice(task.losses)
-    for _ in range(options.search_rounds):
-        svm, well = solve_svm(state, y, rng, tol), tol <= options.tol
-        before, y = y, labels.linear_oracle(svm.scores())
-        if np.count_nonzero(y != before) <= few:
-            if well:
-                return svm
-            tol = options.tol
-    return svm if well else solve_svm(state, y, rng, options.tol)
+def solutions(
+    name: str,
+    tasks: Sequence[Task],
+    compute: Callable[[], list[Solution]],
+    options: Options,
+    rngs: Sequence[np.random.Generator],
+) -> list[Solution]:
+    """What searches of some tasks reached, as one stage that can be kept: all are recalled, or all computed."""
+    if not all(task.stages.holds(name) for task in tasks):
+        return [task.stages.kept(name, svm, rng) for task, svm, rng in zip(tasks, compute(), rngs)]
+    return [
+        task.stages.recalled(name, rng, task.rows, task.labels, task.losses, options) for task, rng in zip(tasks, rngs)
+    ]
 
 
-def _best(reached: Sequence[Solution]) -> Solution:
+def relax(
+    task: Task,
+    opening: Opening,
+    lead: Solution | None,
+    options: Options,
+    rng: np.random.Generator,
+    callback: Callback | None = None,
+) -> Relaxation:
+    """The cutting plane from the first label vectors, and from that of ``lead`` if there is one."""
+    labels, alpha = opening.labels, opening.alpha
+    if lead is not None:
+        labels, alpha = [*labels, lead.y], lead.alpha
+    state = begin(task.rows, task.labels, task.losses, alpha, options)
+    return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
+
+
+def best_of(task: Task, reached: Sequence[Solution]) -> Solution:
     """The labelling of least mixed-integer objective; of equals the first."""
-    return min(reached, key=lambda svm: svm.upper)
+    return min(reached, key=partial(objective_at_full_price, task))
 
 
 def _distinct(labels: Sequence[LabelArray]) -> list[LabelArray]:

@@ -3,7 +3,7 @@
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
 that is wrong costs at most 2, however far it is off. Every class weighs the same. Unlabeled rows are used if they lower
-the mean loss by more than two standard errors of the difference.
+the mean loss by more than one and a half standard errors of the difference.
 """
 
 from __future__ import annotations

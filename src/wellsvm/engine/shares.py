@@ -14,6 +14,8 @@ No single estimator is safe, and labels are drawn in two ways that nobody report
    plain prediction. They are trusted as far as scores tell shares, by the labeled rows' word (the correlation: root of
    one minus the squared standard error over the variance of all shares alike likely); the rest goes to the mean
    posterior at equal shares. Of two classes the share then moves towards what growing finds (see growing.py).
+5. The same again from other scores, of labels spread over a graph of neighbours (neighborhood.py). Both estimates are
+   averaged, each weighed by one over its variance.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from scipy.special import softmax
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.calibration import fit_logistic
 from wellsvm.engine.growing import grown_share
+from wellsvm.engine.neighborhood import neighbor_scores
 from wellsvm.engine.supervised import supervised_values
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
@@ -47,18 +50,29 @@ def shares_of_unlabeled(
     supervised = supervised_values(rows, codes, n_classes, C, seed, options)
     known = codes[codes >= 0]
     means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, known)
-    labeled, unlabeled = combined_scores((supervised.out_of_fold, supervised.unlabeled), means, known)
-    shares, errors = estimate_shares(labeled, unlabeled, known, options)
+    labeled, unlabeled = combined_scores(known, (supervised.out_of_fold, supervised.unlabeled), means)
+    by_scores = estimate_shares(labeled, unlabeled, known, options)
     counts = np.bincount(known, minlength=n_classes)
     if n_classes == 2 and _collected(counts):
+        shares = by_scores.shares
         step = (grown_share(rows, codes, loss, C, seed, options) - shares[1]) / 2
         shares[1] = np.clip(shares[1] + np.clip(step, -options.most_grown, options.most_grown), 0.0, 1.0)
         shares[0] = 1 - shares[1]
+    spread = neighbor_scores(rows, codes, n_classes, seed, options)
+    shares, errors = _averaged(by_scores, estimate_shares(*combined_scores(known, spread), known, options))
     if _collected(counts):
         # With one label a class nothing was held out, with two each was judged by one other: equal shares count then.
         trust = min(1.0, (int(counts[0]) - 1) / (options.enough_labels - 1))
         shares = trust * shares + (1 - trust) / n_classes
     return Shares(shares, errors)
+
+
+def _averaged(first: Shares, second: Shares) -> Shares:
+    """Two estimates, each by one over its variance; the variance stays theirs, as if both had the same error."""
+    weights = [1.0 / np.mean(estimate.errors**2) for estimate in (first, second)]
+    share = weights[1] / sum(weights)
+    shares = (1 - share) * first.shares + share * second.shares
+    return Shares(shares, np.sqrt((1 - share) * first.errors**2 + share * second.errors**2))
 
 
 def _collected(counts: IntArray) -> bool:
@@ -102,35 +116,30 @@ def mean_scores(
     return scores, unlabeled - halves
 
 
-def combined_scores(
-    svm: tuple[FloatArray, FloatArray], means: tuple[FloatArray, FloatArray], codes: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the sum of two kinds of scores, each centred per row and divided by its spread inside classes.
+def combined_scores(codes: IntArray, *kinds: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of several kinds of scores, each centred per row and divided by its spread inside classes.
 
     Parameters
     ----------
-    svm : pair of arrays of shapes (n_labeled, n_scores) and (n_unlabeled, n_scores)
-        Out-of-fold scores of labeled rows, and scores of the unlabeled rows under the function of all labeled ones;
-        one column for two classes (of the second class), else one per class.
-    means : pair of arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
-        What `mean_scores` returns.
     codes : array of shape (n_labeled,)
         Classes of the labeled rows.
+    kinds : pairs of arrays of shapes (n_labeled, n_scores) and (n_unlabeled, n_scores)
+        Scores of labeled rows under functions that have not seen them, and of unlabeled rows; one column for two
+        classes (of the second class), else one per class.
 
     Returns
     -------
     labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
     """
-    known = np.eye(means[0].shape[1])[codes]
+    known = np.eye(int(codes.max()) + 1)[codes]
     known /= known.sum(axis=0)
-    labeled, unlabeled = np.zeros_like(means[0]), np.zeros_like(means[1])
-    for pair in (svm, means):
+    labeled = unlabeled = np.zeros(1)
+    for pair in kinds:
         a, b = (np.hstack([-s, s]) if s.shape[1] == 1 else s - s.mean(axis=1, keepdims=True) for s in pair)
         spread = np.sqrt(np.mean(known.T @ (a - (known.T @ a)[codes]) ** 2)) + Options.no_spread * np.sqrt(
             np.mean(a**2)
         )
-        labeled += a / (spread or 1.0)
-        unlabeled += b / (spread or 1.0)
+        labeled, unlabeled = labeled + a / (spread or 1.0), unlabeled + b / (spread or 1.0)
     scale = float(np.sqrt(np.mean(labeled**2))) or 1.0
     return labeled / scale, unlabeled / scale
 

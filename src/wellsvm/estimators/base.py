@@ -28,6 +28,7 @@ from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
 from wellsvm.engine.checkpoint import Checkpoint
 from wellsvm.engine.cutting_plane import ORACLES
+from wellsvm.engine.joint import fit_together
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import ACT, Record, warn
 from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
@@ -362,13 +363,22 @@ class KernelModel(BaseEstimator):
         n_jobs: int | None,
         progress: Silent,
         first: int = 0,
+        together: bool = False,
     ) -> list[Fit]:
-        """Fit all tasks, in threads if there are several; parts of the progress are numbered from ``first`` on."""
+        """Fit all tasks, in threads if there are several; parts of the progress are numbered from ``first`` on.
+
+        ``together`` searches labels of all tasks, one per class, that respect all their counts.
+        """
+
+        def part(k: int) -> AbstractContextManager[Silent]:
+            return progress.part(first + k, tasks[k].title or "fit", max_iter=options.max_iter)
 
         def fit_task(k: int) -> Fit:
-            with progress.part(first + k, tasks[k].title or "fit", max_iter=options.max_iter) as part:
-                return recipe.fit(tasks[k], options, rngs[k], part.label_vector)
+            with part(k) as watched:
+                return recipe.fit(tasks[k], options, rngs[k], watched.label_vector)
 
+        if together:
+            return fit_together(tasks, options, rngs, n_jobs, part)
         return run([partial(fit_task, k) for k in range(len(tasks))], n_jobs)
 
     def _store_coefficients(self, X: Matrix, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
@@ -410,7 +420,7 @@ class KernelModel(BaseEstimator):
         self.objective_ = figures([r.solution.upper for r in relaxations])
         self.gap_ = figures([r.solution.gap for r in relaxations])
         self.oracle_violation_ = figures([r.violation for r in relaxations])
-        refined = [fit.settled.upper for fit in fits if fit.settled]
+        refined = [fit.refined_objective for fit in fits if fit.refined_objective is not None]
         self.refined_objective_ = figures(refined) if refined else None
         self.history_ = per_fit([r.history for r in relaxations])
         self.n_iter_ = max((len(r.history) for r in relaxations), default=1)

@@ -171,7 +171,7 @@ probability
 
     def _kernels(self, kernel: Kernel) -> list[Kernel]:
         if self.gammas is None:
-            factors = Options.gamma_factors if kernel.name == "rbf" else (1.0,)
+            factors = Options.bag_gamma_factors if kernel.name == "rbf" else (1.0,)
             return [replace(kernel, gamma=factor * kernel.gamma) for factor in factors]
         if kernel.name not in ("rbf", "poly", "sigmoid"):
             raise ValueError(f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None")

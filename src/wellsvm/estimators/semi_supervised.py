@@ -14,7 +14,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from wellsvm._in_blocks import computed, is_sparse, lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.assignment import apportion
 from wellsvm.engine.checkpoint import Unsaved
+from wellsvm.engine.joint import joint_counts
+from wellsvm.engine.neighborhood import graph_of
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.safety import Verdict
 from wellsvm.engine.shares import Shares
@@ -34,6 +37,7 @@ from wellsvm.estimators.base import (
     number,
     options_of,
     threads,
+    whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.evidence import told_shares, told_verdict
@@ -45,8 +49,11 @@ from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasibl
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
-from wellsvm.rows import Rows
+from wellsvm.rows import GramRows, Rows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.making import gram_matrix
+from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors
 from wellsvm.solver.master import fit_svm
 
 __all__ = ["SemiSupervisedBase", "SemiSupervisedSVC"]
@@ -115,7 +122,7 @@ class KnownLabels:
 class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """Common part of SemiSupervisedSVC, SemiSupervisedSVCCV and their rivals; they add parameters and `fit`."""
 
-    _of_training_rows = ("transduction_", "labelings_", "_fits")
+    _of_training_rows: tuple[str, ...] = ("transduction_", "labelings_", "_fits")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
@@ -180,7 +187,14 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
             y_known[~partial.labeled] = 0
             label_sets.append(BalancedLabels(y_known, *positive_bounds(balance, y_known[counted])))
+        if shares is not None and len(label_sets) > 1:
+            counts = apportion(shares, label_sets[0].free.size)
+            label_sets = [BalancedLabels(labels.y_known, n) for labels, n in zip(label_sets, counts.tolist())]
         return label_sets
+
+    def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
+        """Whether the classes are searched together: where their counts are settled, and the search is annealed."""
+        return self.search != "local" and joint_counts(label_sets) is not None
 
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
@@ -188,12 +202,30 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return "squared_hinge" if auto and not is_sparse(X) else loss_of(self)
 
     def _options(self) -> Options:
-        prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
-        return options_of(self, search_prices=prices)
+        if choice("search", self.search, SEARCHES) == "local":
+            return options_of(self)
+        return options_of(self, search_prices=Options.annealed_prices, sure_margin=Options.semi_supervised_margin)
 
-    def _rows_of(self, X: Matrix, kernel: Kernel, C: float, n_jobs: int | None = None, pairs: Any = None) -> Rows:
+    def _rows_of(
+        self,
+        X: Matrix,
+        kernel: Kernel,
+        C: float,
+        n_jobs: int | None = None,
+        pairs: Any = None,
+        neighbors: int | None = None,
+    ) -> Rows:
         scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
-        return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
+        if neighbors is None:
+            return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
+        whole_number("neighbors", neighbors, low=1)
+        if isinstance(X, Blocks):
+            raise ValueError(f"neighbors={neighbors} needs all rows in memory; rows in blocks take neighbors=None")
+        require_room_for_neighbors(X.shape[0], self.cache_size)
+        K = gram_matrix(X, kernel, False, pairs).astype(np.float64, copy=False)
+        bias, linear = scaling if flag("fit_intercept", self.fit_intercept) else 0.0, kernel.name == "linear"
+        mixed: GramRows = NeighborRows(K, graph_of(GramRows(K), neighbors), bias, X if linear else None)
+        return mixed
 
     def _estimates_shares(self) -> bool:
         return isinstance(self.balance, str) and self.balance == "estimate"
@@ -408,7 +440,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         at that penalty only.
     safe : bool, default=True
         Whether to leave the unlabeled rows out where the labeled ones speak against them: by cross-validation, they
-        must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
+        must lower the loss of labeled rows by 1.5 standard errors. Asked only where the balance is estimated.
     intercept_scaling : float, default=1.0
         Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
         With few labels 3 can be better, on columns scaled to [0, 1] for instance.
@@ -418,6 +450,11 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     checkpoint : path or None, default=None
         File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
         that finds it goes on from there, with the same bits; at the end it is removed.
+    neighbors : int or None, default=None
+        A number mixes the kernel with one that a graph of so many nearest neighbours deforms, so that f changes little
+        between neighbours; 6 is a good one. It helps where classes lie on curved sheets (images of digits) and hurts
+        elsewhere; :class:`SemiSupervisedSVCCV` chooses. Needs five matrices of the size of the kernel matrix, for the
+        linear kernel too, and a time that grows with the cube of the rows; what does not fit is refused.
 
     Attributes
     ----------
@@ -512,6 +549,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         intercept_scaling=1.0,
         probability=False,
         checkpoint=None,
+        neighbors=None,
     ):
         self.C = C
         self.C_unlabeled = C_unlabeled
@@ -543,6 +581,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         self.intercept_scaling = intercept_scaling
         self.probability = probability
         self.checkpoint = checkpoint
+        self.neighbors = neighbors
 
     @classmethod
     def as_in_paper(cls, **params: Any) -> Self:
@@ -576,7 +615,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
-        rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
+        rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None, None, self.neighbors)
         kept = checkpoint_of(self, rows, y=partial.codes, prices=C)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
@@ -597,7 +636,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         ]
         progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]
-        fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress)
+        fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, together=self._searches_together(label_sets))
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, label_sets)
         self.used_unlabeled_ = bool(np.any(C[free] > 0))

@@ -1,8 +1,9 @@
-"""SemiSupervisedSVCCV: C_unlabeled (and gamma) chosen by cross-validation over the labeled rows."""
+"""SemiSupervisedSVCCV: C_unlabeled, width, balance and neighbours chosen by cross-validation over the labeled rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import partial as bind
 from typing import Any, cast
@@ -22,6 +23,7 @@ from wellsvm.estimators.base import (
     make_kernel,
     number,
     threads,
+    whole_number,
 )
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.parameters import price, seed_of
@@ -44,7 +46,7 @@ PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
 
 
 class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
-    """SemiSupervisedSVC with C_unlabeled (and, if asked, gamma) chosen by cross-validation.
+    """SemiSupervisedSVC with C_unlabeled, the width of the kernel and neighbours chosen by cross-validation.
 
     Folds are made of the labeled rows only; every unlabeled row is in every training part. 0, the supervised SVM, is
     always a candidate and is given up only for a value that scores better by more than one standard error: unlabeled
@@ -57,8 +59,13 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
         Penalty on the loss of a labeled row.
     Cs_unlabeled : sequence of float or None, default=None
         Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
-    gammas : sequence of float or None, default=None
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid"; None is ``gamma`` alone.
+    gammas : "auto", sequence of float or None, default="auto"
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 0.25, 1, 4 and 16 for "rbf",
+        and ``gamma`` alone for others; None is ``gamma`` alone.
+    neighbors : "auto", int, None or sequence of them, default="auto"
+        What to try as ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" is None and, where rows are at most 2000, 6.
+    balances : sequence or None, default=None
+        What to try as ``balance``; None is ``balance`` alone.
     cv : int, splitter or iterable, default=5
         Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`.
     scoring : str, callable or None, default=None
@@ -71,11 +78,17 @@ stopping, weight_update, search, intercept_scaling, probability
 
     Attributes
     ----------
-    C_unlabeled_, gamma_ : float
+    C_unlabeled_, gamma_, neighbors_ : float, float and int or None
         The values chosen.
-    Cs_unlabeled_, gammas_ : arrays
+    Cs_unlabeled_ : array
         All values tried, 0 first.
-    scores_ : array of shape (n_gammas, n_Cs, n_folds)
+    candidates_ : list of dict
+        What each of them was tried with: "gamma", "neighbors" and "balance".
+    best_candidate_ : int
+        Which of them was chosen.
+    gammas_ : array of shape (n_candidates,)
+        Their widths.
+    scores_ : array of shape (n_candidates, n_Cs, n_folds)
         Score of every candidate on every fold.
 
     Notes
@@ -90,14 +103,14 @@ stopping, weight_update, search, intercept_scaling, probability
     >>> X = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
     >>> model = SemiSupervisedSVCCV(Cs_unlabeled=[0.01, 0.1], random_state=0).fit(X, wine.y_partial)
     >>> model.scores_.shape
-    (1, 3, 5)
+    (2, 3, 5)
     """
 
     def __init__(
         self,
         C=2.0,
         Cs_unlabeled=None,
-        gammas=None,
+        gammas="auto",
         cv=5,
         scoring=None,
         kernel="linear",
@@ -125,6 +138,8 @@ stopping, weight_update, search, intercept_scaling, probability
         search="local",
         intercept_scaling=1.0,
         probability=False,
+        neighbors="auto",
+        balances=None,
     ):
         self.C = C
         self.Cs_unlabeled = Cs_unlabeled
@@ -156,9 +171,11 @@ stopping, weight_update, search, intercept_scaling, probability
         self.search = search
         self.intercept_scaling = intercept_scaling
         self.probability = probability
+        self.neighbors = neighbors
+        self.balances = balances
 
     def fit(self, X, y, sample_weight=None):
-        """Choose C_unlabeled (and gamma), then fit on all rows.
+        """Choose C_unlabeled and the rest, then fit on all rows.
 
         Parameters
         ----------
@@ -183,8 +200,9 @@ stopping, weight_update, search, intercept_scaling, probability
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
         loss = self._loss(X)
-        kernels, n_problems = self._kernels(X), len(self._titles(partial.classes))
-        self._inits(partial, self._label_sets(partial))
+        kernels, trials, n_problems = self._kernels(X), self._trials(), len(self._titles(partial.classes))
+        for trial in trials:
+            trial._inits(partial, trial._label_sets(partial))
         seed = seed_of(self.random_state)
         folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
         if not folds:
@@ -196,18 +214,19 @@ stopping, weight_update, search, intercept_scaling, probability
             min_violation=options.fold_tol * options.min_violation,
             min_decrease=options.fold_tol * options.min_decrease,
         )
-        n_searched = len(kernels) * len(folds)
+        matrices = [(kernel, n) for n in self._neighbor_grid(X.shape[0]) for kernel in kernels]
+        n_searched = len(matrices) * len(trials) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
 
-        def fold_scores(rows: Rows, number: int) -> list[float]:
+        def fold_scores(rows: Rows, trial: SemiSupervisedSVCCV, number: int) -> list[float]:
             """Score along the grid. Rows not in ``train`` are held out: same rows, price 0."""
             train, test = folds[number % len(folds)]
             held_out = np.ones(partial.codes.size, dtype=bool)
             held_out[train] = False
             prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
-            shares = self._shares(rows, partial, loss, prices[0], seed, roughly, held_out)
+            shares = trial._shares(rows, partial, loss, prices[0], seed, roughly, held_out)
             y_test = partial.classes[partial.codes[test]]
-            path = self._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
+            path = trial._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
             with progress.part(number, "fold"):
                 found = [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
             if options.verbose:
@@ -218,28 +237,36 @@ stopping, weight_update, search, intercept_scaling, probability
         scores, largest = [], max(price("C", self.C), *grid)
         cache_size = None if self.cache_size is None else float(self.cache_size)  # checked with the kernels
         pairs = shared_pairs(X, kernels[0], largest, cache_size) if len(kernels) > 1 else None
-        for k, kernel in enumerate(kernels):
+        self.candidates_ = []
+        for kernel, neighbors in matrices:
             rows = None  # its matrix goes before the next one comes: no more than two at a time
-            rows = self._rows_of(X, kernel, largest, pairs=pairs)  # once per gamma; the threads share it
-            numbers = range(k * len(folds), (k + 1) * len(folds))
-            scores.append(np.transpose(run([bind(fold_scores, rows, i) for i in numbers], n_jobs)))
+            rows = self._rows_of(X, kernel, largest, None, pairs, neighbors)  # the threads share it
+            for trial in trials:
+                begin = len(scores) * len(folds)
+                jobs = [bind(fold_scores, rows, trial, begin + i) for i in range(len(folds))]
+                scores.append(np.transpose(run(jobs, n_jobs)))
+                self.candidates_.append({"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance})
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
-        self.gammas_ = np.array([kernel.gamma for kernel in kernels])
-        best_kernel, best_C = choose(self.scores_)
-        self.gamma_, self.C_unlabeled_ = float(self.gammas_[best_kernel]), float(grid[best_C])
-        if best_kernel < len(kernels) - 1:
+        self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
+        plain = np.array([candidate["neighbors"] is None for candidate in self.candidates_])
+        best, best_C = choose(self.scores_, plain)
+        self.best_candidate_ = best
+        self.C_unlabeled_ = float(grid[best_C])
+        trial, (kernel, self.neighbors_) = trials[best % len(trials)], matrices[best // len(trials)]
+        self.gamma_ = float(kernel.gamma)
+        if best // len(trials) < len(matrices) - 1:
             rows = None
-            rows = self._rows_of(X, kernels[best_kernel], largest, pairs=pairs)
+            rows = self._rows_of(X, kernel, largest, None, pairs, self.neighbors_)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(n_jobs)
         prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
-        shares = self._shares(rows, partial, loss, prices[0], seed, options)
+        shares = trial._shares(rows, partial, loss, prices[0], seed, options)
         accuracies, n_fits = [roughly] * best_C + [options], len(prices) * n_problems
         with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
-            *_, fits = self._path(rows, partial, shares, loss, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
-        self._store(X, kernels[best_kernel], rows, partial, fits, options)
-        self._store_shares(partial, shares, self._label_sets(partial, shares and shares.shares))
-        self.used_unlabeled_ = best_C > 0
+            *_, fits = trial._path(rows, partial, shares, loss, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
+        self._store(X, kernel, rows, partial, fits, options)
+        self._store_shares(partial, shares, trial._label_sets(partial, shares and shares.shares))
+        self.used_unlabeled_ = best_C > 0 or self.neighbors_ is not None
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, prices[-1], seed, options)
         progress.end(fitted=True)
@@ -271,31 +298,55 @@ stopping, weight_update, search, intercept_scaling, probability
                 Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)
                 for labels, init, fit, title in zip(label_sets, inits, before, titles)
             ]
-            fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, first=i * len(titles))
+            together = self._searches_together(label_sets)
+            fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, i * len(titles), together)
             yield fits
             before = [*fits]
 
     def _kernels(self, X: Matrix) -> list[Kernel]:
         """One kernel per width to try."""
-        kernel = make_kernel(self, X)
-        if self.gammas is None:
+        kernel, gammas = make_kernel(self, X), self.gammas
+        if isinstance(gammas, str) and gammas == "auto":
+            factors = Options.gamma_factors if kernel.name == "rbf" else (1.0,)
+            return [replace(kernel, gamma=factor * kernel.gamma) for factor in factors]
+        if gammas is None:
             return [kernel]
         if kernel.name not in ("rbf", "poly", "sigmoid"):
             raise ValueError(f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None")
-        gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", self.gammas)]
+        gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", gammas)]
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
+    def _neighbor_grid(self, n_rows: int) -> list[int | None]:
+        """Numbers of neighbours to try, None first: it is what the others must beat."""
+        if isinstance(self.neighbors, str) and self.neighbors == "auto":
+            few = n_rows <= Options.most_rows_for_neighbors
+            return [None, Options.usual_neighbors] if few else [None]
+        given = [self.neighbors] if self.neighbors is None else _sequence("neighbors", self.neighbors)
+        numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]
+        return sorted(set(numbers), key=lambda n: 0 if n is None else n)
 
-def choose(scores: FloatArray) -> tuple[int, int]:
-    """Index of the gamma and of the C to use.
+    def _trials(self) -> list[SemiSupervisedSVCCV]:
+        """This estimator with each balance to try."""
+        if self.balances is None:
+            return [self]
+        trials = [copy(self) for _ in _sequence("balances", self.balances)]
+        for trial, balance in zip(trials, self.balances):
+            trial.balance = balance
+        return trials
+
+
+def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int]:
+    """Index of the candidate and of the C to use.
 
     The best mean score over the folds wins (of equals the smallest C), but only if it beats the best supervised
-    candidate by more than one standard error of the difference, fold by fold: a few rows can make any value look good.
+    candidate, of C = 0 and a ``plain`` kernel, by more than one standard error of the difference, fold by fold: a few
+    rows can make any value look good.
     """
     mean = scores.mean(axis=2)
     if np.isnan(mean).any():
         raise ValueError("scoring gave NaN on some fold; use another scoring or fewer folds")
-    supervised = int(np.argmax(mean[:, 0])), 0
+    unmixed = np.ones(len(mean), dtype=bool) if plain is None or not plain.any() else plain
+    supervised = int(np.argmax(np.where(unmixed, mean[:, 0], -np.inf))), 0
     best_C = int(np.argmax(mean.max(axis=0)))
     best = int(np.argmax(mean[:, best_C])), best_C
     gain = scores[best] - scores[supervised]

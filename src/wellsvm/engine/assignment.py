@@ -1,0 +1,127 @@
+"""One class for every row, so many rows for every class: the assignment of the largest sum of scores, exactly.
+
+    maximise  sum_i F[i, k_i]   where class k occurs counts[k] times
+
+Whatever the prices v of the classes, "each row takes the class of the largest F[i, k] - v[k]" is the best assignment
+for the numbers of rows that it happens to give. So:
+
+1. Prices that nearly give the wanted counts, each set in turn so that its own class has its number of rows.
+2. Rows too many in one class and too few in another are moved along the cheapest way from class to class. A best
+   assignment stays a best one under such moves (successive shortest paths), which makes the last one exact.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.options import Options
+
+__all__ = ["apportion", "assign", "half_leads"]
+
+
+def apportion(shares: FloatArray, n_rows: int) -> IntArray:
+    """Whole numbers that sum to ``n_rows``, nearest to the shares: largest remainders are rounded up."""
+    exact = np.asarray(shares) / np.sum(shares) * n_rows
+    counts = np.floor(exact).astype(np.int64)
+    up = np.argsort(counts - exact, kind="stable")[: n_rows - int(counts.sum())]
+    counts[up] += 1
+    return counts
+
+
+def assign(
+    F: FloatArray, counts: IntArray, prices: FloatArray | None = None, options: Options = Options()
+) -> tuple[IntArray, FloatArray]:
+    """Assign a class to every row.
+
+    Parameters
+    ----------
+    F : array of shape (n_rows, n_classes)
+        Scores.
+    counts : array of shape (n_classes,)
+        Rows of every class; they sum to n_rows.
+    prices : array of shape (n_classes,), optional
+        Prices that are nearly right, of an assignment before.
+    options : Options
+        Constants.
+
+    Returns
+    -------
+    classes : array of shape (n_rows,)
+        The best assignment. Of equal scores the lower class and the earlier row come first.
+    prices : array of shape (n_classes,)
+        Prices under which nearly every row has the class of its largest score less price.
+    """
+    prices = _prices(F, counts, prices, options)
+    classes = np.argmax(F - prices, axis=1)
+    surplus = np.bincount(classes, minlength=counts.size) - counts
+    if surplus.any():
+        # what it costs to move the cheapest row of class k to class l, and which row that is
+        cost, row = np.full((counts.size, counts.size), np.inf), np.zeros((counts.size, counts.size), dtype=np.int64)
+        _look_up(F, classes, cost, row, range(counts.size))
+        while surplus.any():
+            way = _cheapest_way(cost, surplus)
+            moved = [row[k, to] for k, to in pairwise(way)]
+            classes[moved] = way[1:]
+            surplus[way[0]] -= 1
+            surplus[way[-1]] += 1
+            _look_up(F, classes, cost, row, way)
+    return classes, prices
+
+
+def half_leads(F: FloatArray, classes: IntArray, prices: FloatArray) -> FloatArray:
+    """Half the lead of every row's class over the next, after prices; of two classes the distance to the cut."""
+    net = F - prices
+    rows = np.arange(classes.size)
+    own = net[rows, classes]
+    net[rows, classes] = -np.inf
+    return np.asarray(0.5 * np.maximum(own - net.max(axis=1), 0.0))
+
+
+def _prices(F: FloatArray, counts: IntArray, first: FloatArray | None, options: Options) -> FloatArray:
+    """Prices of the classes; a class without rows has a price that no row pays."""
+    n_rows = F.shape[0]
+    prices = np.where(counts > 0, 0.0 if first is None else first, np.ptp(F) + 1.0)
+    for _ in range(options.assignment_sweeps):
+        before = prices.copy()
+        for k in np.flatnonzero((counts > 0) & (counts < n_rows)):
+            others = F - prices
+            others[:, k] = -np.inf
+            lead = F[:, k] - others.max(axis=1)
+            # between the last row that is in and the first that is out
+            ends = np.partition(lead, [n_rows - counts[k] - 1, n_rows - counts[k]])
+            prices[k] = 0.5 * (ends[n_rows - counts[k] - 1] + ends[n_rows - counts[k]])
+        if np.array_equal(before, prices):
+            break
+    return prices
+
+
+def _look_up(F: FloatArray, classes: IntArray, cost: FloatArray, row: IntArray, changed: range | list[int]) -> None:
+    """Find the cheapest rows of the classes that have changed."""
+    for k in changed:
+        members = np.flatnonzero(classes == k)
+        cost[k] = np.inf
+        if members.size:
+            losses = F[members, k][:, None] - F[members]
+            best = np.argmin(losses, axis=0)
+            cost[k], row[k] = losses[best, np.arange(F.shape[1])], members[best]
+            cost[k, k] = np.inf
+
+
+def _cheapest_way(cost: FloatArray, surplus: IntArray) -> list[int]:
+    """Classes on the cheapest way from one with rows too many to one with too few (Bellman and Ford)."""
+    distance, before = np.where(surplus > 0, 0.0, np.inf), np.full(surplus.size, -1)
+    for _ in range(surplus.size - 1):
+        through = distance[:, None] + cost
+        nearest = through.min(axis=0)
+        shorter = nearest < distance - Options.no_gain * np.abs(nearest)
+        if not shorter.any():
+            break
+        before[shorter] = np.argmin(through, axis=0)[shorter]
+        distance = np.where(shorter, nearest, distance)
+    way = [int(np.argmin(np.where(surplus < 0, distance, np.inf)))]
+    while before[way[0]] >= 0:
+        way.insert(0, int(before[way[0]]))
+    return way

@@ -1,0 +1,105 @@
+"""Several classes at once: one SVM for each against the rest, and one labelling that keeps all counts together.
+
+Labelled independently, a row may be in two classes or in none. Here every unlabeled row has one class, by the
+assignment of the largest sum of scores (assignment.py), and counts as far as its class leads over the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.engine.assignment import assign, half_leads
+from wellsvm.engine.recipe import Fit, opened, relax, solutions
+from wellsvm.engine.report import Relaxation
+from wellsvm.engine.search import objective_at_full_price, search_together
+from wellsvm.engine.task import Guess, Task
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.options import Options
+from wellsvm.solver.master import Solution
+from wellsvm.threads import run
+
+__all__ = ["JointLabels", "fit_together", "joint_counts"]
+
+
+def joint_counts(label_sets: Sequence[BalancedLabels]) -> IntArray | None:
+    """How many unlabeled rows each class is to have; None where that is not settled for all of them."""
+    counts = np.array([labels.low for labels in label_sets])
+    settled = all(labels.low == labels.high for labels in label_sets)
+    n_free = label_sets[0].free.size
+    return counts if len(counts) > 1 and settled and counts.sum() == n_free > 0 else None
+
+
+class JointLabels:
+    """Labels of all problems from the scores of all; a `Relabel` of search.py.
+
+    Parameters
+    ----------
+    label_sets : sequence of BalancedLabels
+        One per class, whose counts sum to the number of unlabeled rows.
+    """
+
+    def __init__(self, label_sets: Sequence[BalancedLabels]) -> None:
+        self.label_sets, self.free = label_sets, label_sets[0].free
+        counts = joint_counts(label_sets)
+        assert counts is not None
+        self.counts, self.prices = counts, np.zeros(counts.size)
+
+    def __call__(self, scores: Sequence[FloatArray]) -> tuple[list[LabelArray], FloatArray]:
+        """Labels of every problem, +1 for its class, and half the lead of every unlabeled row's class."""
+        F = np.stack([f[self.free] for f in scores], axis=1)
+        classes, self.prices = assign(F, self.counts, self.prices)
+        leads = np.zeros(scores[0].size)
+        leads[self.free] = half_leads(F, classes, self.prices)
+        ys = [labels.y_known.copy() for labels in self.label_sets]
+        for k, y in enumerate(ys):
+            y[self.free] = np.where(classes == k, 1, -1)
+        return ys, leads
+
+
+def fit_together(
+    tasks: Sequence[Task],
+    options: Options,
+    rngs: Sequence[np.random.Generator],
+    n_jobs: int | None,
+    part: Callable[[int], AbstractContextManager[Any]],
+) -> list[Fit]:
+    """Fit one task per class as `recipe.fit` does, but search them together; ``part`` tells of each one's progress."""
+    n_tasks, roughly = range(len(tasks)), options
+    if options.refine:
+        roughly = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+    openings = run([partial(opened, tasks[k], options, rngs[k]) for k in n_tasks], n_jobs)
+
+    def search_from(name: str, guesses: Sequence[Guess]) -> list[Solution]:
+        labels = JointLabels([_balanced(task) for task in tasks])
+        compute = partial(search_together, tasks, guesses, labels, options, rngs, n_jobs)
+        return solutions(name, tasks, compute, options, rngs)
+
+    def relax_one(k: int) -> Relaxation:
+        with part(k) as progress:
+            lead = best[k] if openings[k].lead else None
+            return relax(tasks[k], openings[k], lead, roughly, rngs[k], progress.label_vector)
+
+    def total(svms: Sequence[Solution]) -> float:
+        return sum(objective_at_full_price(task, svm) for task, svm in zip(tasks, svms))
+
+    starts = zip(*(opening.guesses for opening in openings))
+    reached = [search_from(f"search {k}", guesses) for k, guesses in enumerate(starts)]
+    best = min(reached, key=total, default=[])
+    relaxations = run([partial(relax_one, k) for k in n_tasks], n_jobs)
+    if not options.refine:
+        return [Fit(task, relaxation, None) for task, relaxation in zip(tasks, relaxations)]
+    found = search_from("search", [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations])
+    best = min([*reached, found], key=total)
+    return [Fit(*parts) for parts in zip(tasks, relaxations, best)]
+
+
+def _balanced(task: Task) -> BalancedLabels:
+    assert isinstance(task.labels, BalancedLabels)
+    return task.labels

@@ -1,0 +1,94 @@
+"""What the neighbours of labeled rows say: labels spread over a graph of nearest neighbours.
+
+    scores of class k  =  log of (I + strength L)^-1 indicator_k / counts_k
+
+with the normalised Laplacian L of the graph that joins every row with its nearest ones. The solution is the limit of
+"take your label, and a share of what your neighbours have". Labeled rows are held out in folds, so that their scores
+say what those of unlabeled rows say. Where classes lie on curved sheets these scores see what a linear function does
+not; their errors are of another kind than those of SVMs, which is what makes the two worth averaging.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from sklearn import config_context
+from sklearn.neighbors import kneighbors_graph
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.supervised import fold_of, some_unlabeled
+from wellsvm.options import Options
+from wellsvm.rows.base import Rows
+
+__all__ = ["graph_of", "neighbor_scores"]
+
+
+def neighbor_scores(
+    rows: Rows, codes: IntArray, n_classes: int, seed: int, options: Options
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of labeled rows held out, and of unlabeled ones, of which a sample is taken where they are many.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    codes : array of shape (n_rows,)
+        Class of every row, -1 where it is unlabeled, less where it is not to be looked at.
+    n_classes : int
+        Number of classes.
+    seed : int
+        Seed of sample and folds.
+    options : Options
+        Constants.
+
+    Returns
+    -------
+    labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_sampled, n_classes)
+    """
+    rng = np.random.default_rng(seed)
+    rows, codes, _ = some_unlabeled(rows, codes, np.ones(codes.size), options.graph_rows, rng)
+    if np.any(codes < -1):
+        rows, codes = rows.part(np.flatnonzero(codes >= -1)), codes[codes >= -1]
+    L = graph_of(rows, options.graph_neighbors)
+    labeled = np.flatnonzero(codes >= 0)
+    fold = fold_of(codes[labeled], options.folds, rng)
+    n_folds = int(fold.max()) + 1
+    indicator = np.eye(n_classes)[codes[labeled]]
+    # a block of columns for all labels, then one for every fold without its own
+    sources = np.concatenate([indicator, *(indicator * (fold != f)[:, None] for f in range(n_folds))], axis=1)
+    counts = np.maximum(sources.sum(axis=0), 1.0)
+    seeds = np.zeros((codes.size, sources.shape[1]))
+    seeds[labeled] = sources / counts
+    spread = _spread(L, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
+    scores = np.log(spread + options.graph_floor * float(spread[:, 0].mean()))
+    return scores[labeled, fold + 1], scores[codes == -1, 0]
+
+
+def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr_matrix:
+    """Laplacian of the graph that joins two rows if either is among the nearest of the other, in feature space.
+
+    ``rows`` are few: linear ones, or a kernel matrix.
+    """
+    n = min(n_neighbors, rows.n_instances - 1)
+    with config_context(working_memory=Options.graph_memory):
+        if hasattr(rows, "taken"):
+            edges = kneighbors_graph(rows.taken(np.arange(rows.n_instances)), n, include_self=False)
+        else:
+            K = rows.block(np.arange(rows.n_instances))
+            distances = np.maximum(K.diagonal()[:, None] + K.diagonal() - 2 * K, 0.0)
+            edges = kneighbors_graph(distances, n, metric="precomputed", include_self=False)
+    return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
+
+
+def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
+    """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbours."""
+    keep = 1.0 / (1.0 + options.graph_strength)
+    S = sparse.identity(L.shape[0], format="csr") - L
+    first = keep * seeds
+    values = first
+    for _ in range(options.graph_rounds):
+        values = first + (1.0 - keep) * (S @ values)
+    return np.asarray(values)

@@ -1,0 +1,63 @@
+"""One problem, and where its searches may start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import BoolArray, FloatArray, LabelArray
+from wellsvm.engine.checkpoint import Unsaved
+from wellsvm.labels.base import LabelSet
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.base import Rows
+
+__all__ = ["Guess", "Opening", "Task"]
+
+
+class Guess(NamedTuple):
+    """Where a search may start: a score for every instance, and dual variables that go with them."""
+
+    scores: FloatArray
+    alpha: FloatArray | None = None
+
+
+class Opening(NamedTuple):
+    """How a task starts.
+
+    Attributes
+    ----------
+    labels : list of label vectors
+        First label vectors of the cutting plane.
+    guesses : list of Guess
+        Where searches start before the cutting plane.
+    alpha : array or None
+        First dual variables of the cutting plane.
+    lead : bool
+        Whether the best labelling that these searches reach is a first label vector too, with its dual variables.
+    """
+
+    labels: list[LabelArray]
+    guesses: list[Guess]
+    alpha: FloatArray | None
+    lead: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem: where the data live, which labels are allowed, what a row costs, how to start.
+
+    ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
+    ``stages`` may be kept in a file (checkpoint.py).
+    """
+
+    rows: Rows
+    labels: LabelSet
+    losses: Losses
+    open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
+    rising: BoolArray | None = None
+    title: str = ""
+    stages: Unsaved = Unsaved()

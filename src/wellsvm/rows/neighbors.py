@@ -1,0 +1,68 @@
+"""Rows under a kernel that knows the neighbours: the plain kernel, mixed with one deformed by a graph.
+
+    K~ = K (I + strength L K)^-1,      mixed = (K + scale K~) / 2,      scale: both have the same mean diagonal
+
+with the Laplacian L of a graph of nearest neighbours (Sindhwani, Niyogi, Belkin 2005). A function that changes between
+neighbours is longer under K~ than under K, so f follows the sheets that the rows lie on. For a new row x the deformed
+kernel is ``k~(x, x_j) = k_x' (I + strength L K)^-1 e_j``, with the plain kernel values k_x: a function with the
+coefficients c under the mixed kernel has the coefficients ``(c + scale (I + strength L K)^-1 c) / 2`` under the plain
+one. That is what is stored, and new rows need no graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+
+from wellsvm._typing import FloatArray, Matrix
+from wellsvm.options import Options
+from wellsvm.rows.gram import GramRows
+from wellsvm.rows.kernels import available_memory
+
+__all__ = ["NeighborRows", "require_room_for_neighbors"]
+
+
+def require_room_for_neighbors(n_rows: int, cache_size: float | None) -> None:
+    """Refuse sizes that do not fit, before any memory is taken: some matrices of the size of K are needed at once."""
+    needed = 8 * Options.neighbor_matrices * n_rows**2
+    room = available_memory() if cache_size is None else int(cache_size * 2**20)
+    if room is not None and needed > room:
+        where = "free" if cache_size is None else f"allowed by cache_size={cache_size!r}"
+        raise MemoryError(
+            f"neighbors needs {needed / 2**30:.1f} GiB for {n_rows} rows, and {room / 2**30:.1f} GiB are {where}; use "
+            "neighbors=None, or fewer unlabeled rows"
+        )
+
+
+class NeighborRows(GramRows):
+    """Instances under the mixed kernel.
+
+    Parameters
+    ----------
+    K : array of shape (n_instances, n_instances)
+        Kernel matrix of the plain kernel, float64.
+    L : sparse matrix of shape (n_instances, n_instances)
+        Laplacian of the graph.
+    bias : float
+        Value of the constant feature that stands for the intercept.
+    X : array or CSR matrix, optional
+        The rows, for the linear kernel: f is then given by weights of the features.
+    """
+
+    def __init__(self, K: FloatArray, L: sparse.csr_matrix, bias: float, X: Matrix | None = None) -> None:
+        n = K.shape[0]
+        system = Options.neighbor_strength * np.asarray(L @ K)
+        system[np.diag_indices(n)] += 1.0
+        self._factors = linalg.lu_factor(system, overwrite_a=True)
+        # K (I + LK)^-1 is the transpose of (I + KL)^-1 K, and symmetric
+        deformed = linalg.lu_solve(self._factors, K, trans=1)
+        size = float(np.mean(deformed.diagonal()))
+        self._scale = float(np.mean(K.diagonal())) / size if size > 0 else 0.0
+        self._X = X
+        super().__init__(np.ascontiguousarray(0.5 * K + 0.25 * self._scale * (deformed + deformed.T)), bias)
+
+    def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients under the plain kernel, or weights if it is linear, and the constant feature's part of f."""
+        plain = 0.5 * (coef + self._scale * linalg.lu_solve(self._factors, coef.T).T)
+        intercept = self.bias**2 * coef.sum(axis=1)
+        return (plain if self._X is None else np.asarray(plain @ self._X)), intercept
