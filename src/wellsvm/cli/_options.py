@@ -208,7 +208,7 @@ MaxIter = Annotated[int, typer.Option("--max-iter", help="Most label vectors to 
 MaxIterOfBags = Annotated[
     int | None,
     typer.Option(
-        "--max-iter", show_default=False, help="Most label vectors to generate. [default: 5; with --no-refine, 50]"
+        "--max-iter", show_default=False, help="Most label vectors to generate. [default: 50; 5 for the linear kernel]"
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same data, options and seed: same model.")]
