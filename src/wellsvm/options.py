@@ -211,8 +211,8 @@ class Options:
     relaxation_starts: bool = False
     """Whether the relaxation is only where a search starts: max_iter label vectors are then enough, not too few."""
     start_labelings: int = 5
-    """Choices of key instances of such a relaxation. 50 lower the objective of the choice settled on by 1 % at most,
-    and take 50 times as long where bags are many (docs/choices.md)."""
+    """Choices of key instances of such a relaxation: for the linear kernel, where 50 lead to the same choice and take
+    50 times as long if bags are many, and along a path of prices (docs/choices.md)."""
     alignment_sample: int = 10_000
     """Linear rows that the start of clustering is found on; more change nothing but its time."""
     compared_tol: float = 5.0

@@ -286,7 +286,9 @@ MaxIter = Annotated[int, typer.Option("--max-iter", help="Maximum number of labe
 MaxIterOfBags = Annotated[
     int | None,
     typer.Option(
-        "--max-iter", show_default=False, help="Maximum number of label vectors. [default: 5; with --no-refine, 50]"
+        "--max-iter",
+        show_default=False,
+        help="Maximum number of label vectors. [default: 50; 5 for the linear kernel]",
     ),
 ]
 Seed = Annotated[

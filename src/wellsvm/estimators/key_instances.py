@@ -48,6 +48,7 @@ class KeyInstanceClassifier(BagClassifier):
 
     __metadata_request__predict_proba = {"bags": UNUSED}
     context_coef_: FloatArray | None = None
+    _follows_a_path = False  # whether fits start from others at lower prices, which leaves little to the relaxation
     proba_slope_: float
     proba_offsets_: FloatArray
 
@@ -64,9 +65,10 @@ class KeyInstanceClassifier(BagClassifier):
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
         others: dict[str, Any] = {"search_rough": 1.0, "unsettled_labels": 0.0, "search_prices": prices}
         if self.max_iter is None:
-            refine = flag("refine", self.refine)
-            most = Options.start_labelings if refine else Options.max_iter
-            others |= {"max_iter": most, "relaxation_starts": refine}
+            linear = isinstance(self.kernel, str) and self.kernel == "linear"
+            short = flag("refine", self.refine) and (linear or self._follows_a_path)
+            most = Options.start_labelings if short else Options.max_iter
+            others |= {"max_iter": most, "relaxation_starts": short}
         return options_of(self, **others)
 
     def _rows_of(self, bags: Bags, kernel: Kernel, C: float, context: float, **shared: Any) -> Rows:

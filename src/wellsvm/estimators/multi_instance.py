@@ -61,8 +61,8 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int or None, default=None
-        Most choices of key instances to generate in the relaxation. None is 50, and 5 with ``refine``: the relaxation
-        is then only one of the places that the search starts from.
+        Most choices of key instances to generate in the relaxation. None is 50, and 5 for the linear kernel with
+        ``refine``: the relaxation is then only one of the places that the search starts from.
     random_state : int, RandomState or None, default=None
         Seed of the order of coordinate descent and of random starts.
     n_jobs : int or None, default=None

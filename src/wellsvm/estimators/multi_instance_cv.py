@@ -63,6 +63,7 @@ class MultiInstanceSVCCV(KeyInstanceClassifier):
 random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, stopping, weight_update, search, n_starts, \
 probability
         As in :class:`MultiInstanceSVC`; ``n_jobs`` threads share the folds. ``probability`` costs nothing more here.
+        ``max_iter=None`` is 5 with ``refine`` for every kernel: a fit starts from the one before, too.
 
     Attributes
     ----------
@@ -92,6 +93,8 @@ probability
     >>> sorted(model.best_params_), len(model.cv_results_["params"])
     (['C_negative', 'C_positive', 'context', 'gamma'], 12)
     """
+
+    _follows_a_path = True
 
     def __init__(
         self,
