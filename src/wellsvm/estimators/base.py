@@ -6,7 +6,6 @@ Every error about a parameter names it, its value and what is allowed.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
@@ -18,13 +17,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from wellsvm._in_blocks import blocks_of, check_blocks, require_linear
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
-from wellsvm.engine.checkpoint import Checkpoint
 from wellsvm.engine.cutting_plane import ORACLES
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import ACT, Record, warn
@@ -44,13 +41,11 @@ __all__ = [
     "Silent",
     "all_or_nothing",
     "check_matrix",
-    "checkpoint_of",
     "choice",
     "flag",
     "loss_of",
     "make_kernel",
     "make_rows",
-    "new_seed",
     "number",
     "options_of",
     "threads",
@@ -254,25 +249,6 @@ def make_rows(
 
 
 # ------------------------------------------------------------------ estimators
-
-
-def new_seed(random_state: Any) -> int:
-    """One seed for all generators of a fit."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint | None:
-    """The file that the estimator's fit is kept in, if it asks for one."""
-    if estimator.checkpoint is None:
-        return None
-    if not isinstance(estimator.checkpoint, (str, os.PathLike)):
-        raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
-    if not isinstance(rows, LinearRows):
-        raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
-    asked = estimator.get_params(deep=False)
-    parameters = {name: value for name, value in asked.items() if name not in ("checkpoint", "n_jobs", "verbose")}
-    told = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
-    return Checkpoint(estimator.checkpoint, told)
 
 
 class Silent:

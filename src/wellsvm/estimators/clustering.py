@@ -18,19 +18,18 @@ from wellsvm.estimators.base import (
     KernelModel,
     all_or_nothing,
     check_matrix,
-    checkpoint_of,
     choice,
     flag,
     loss_of,
     make_kernel,
     make_rows,
-    new_seed,
     number,
     options_of,
     threads,
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.estimators.checkpoints import checkpoint_of, new_seed
 from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
 from wellsvm.estimators.joint_clusters import relabel_together
 from wellsvm.function import LinearFunction, stacked

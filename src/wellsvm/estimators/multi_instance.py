@@ -11,8 +11,9 @@ from wellsvm.bags import Bags
 from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Guess, Opening, Task
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import AS_IN_PAPER, checkpoint_of, new_seed, options_of, threads, whole_number
+from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.checkpoints import checkpoint_of, new_seed
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
 from wellsvm.rows import Rows

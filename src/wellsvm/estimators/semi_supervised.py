@@ -25,18 +25,17 @@ from wellsvm.estimators.base import (
     KernelModel,
     all_or_nothing,
     check_matrix,
-    checkpoint_of,
     choice,
     flag,
     loss_of,
     make_kernel,
     make_rows,
-    new_seed,
     number,
     options_of,
     threads,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.estimators.checkpoints import checkpoint_of, new_seed
 from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.refusals import require_labels, require_marked
