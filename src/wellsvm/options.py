@@ -308,6 +308,8 @@ class Options:
     is left is for pieces on the way. An argument, not measured."""
     block_bytes: int = 128_000_000
     """Size of a block on disk: long enough to be read at the speed of the disk, and no more files than needed."""
+    most_open_blocks: int = 200
+    """Blocks on disk mapped at once: each takes three of the files, often 1024, that a process may have open."""
     dask_look: float = 1.0
     """Seconds between two looks at the workers while tasks run."""
     dask_group: int = 16

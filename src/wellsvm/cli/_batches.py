@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.datasets import load_svmlight_file
-
 from wellsvm.cli._data import (
     OPENERS,
     Table,
-    first_bad_line,
+    damage_told,
     format_of,
-    from_index_0,
-    masked_labels,
     read,
     table_of_frame,
+    table_of_svmlight,
 )
 from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._frames import polars
@@ -47,36 +40,20 @@ def _svmlight(path: Path, layout: Layout) -> Iterator[tuple[Table, float]]:
     if layout.zero_based is None:  # the rule of `read`, which looks at the whole file before it decides
         zero_based = any(b" 0:" in text or b"\t0:" in text for text, _ in _texts(path))
         layout = replace(layout, zero_based=zero_based)
-    by_bag, n_lines = layout.bag is not None, 0
+    n_lines = 0
     for text, share in _texts(path):
-        try:
-            X, y, *bags = load_svmlight_file(io.BytesIO(text), zero_based=True, query_id=by_bag)
-        except (ValueError, OverflowError) as error:
-            line, bad = first_bad_line(text)
-            raise ValueError(f"{path} is not an svmlight file: line {n_lines + line}, {bad!r}: {error}") from error
-        if by_bag and len(bags[0]) != X.shape[0]:
-            raise ValueError(f"{path}: a row near line {n_lines + 1} has no bag ('qid:'); every row needs one")
+        table = table_of_svmlight(path, text, layout, n_lines)
         n_lines += text.count(b"\n")
-        if X.shape[0]:
-            X, _ = from_index_0(path, X, layout)
-            groups = bags[0] if by_bag else None
-            yield (
-                Table(X, masked_labels(y, np.isnan(y)), groups, Layout(zero_based=layout.zero_based), Format.SVMLIGHT),
-                share,
-            )
+        if table.X.shape[0]:
+            yield table, share
 
 
 def _texts(path: Path) -> Iterator[tuple[bytes, float]]:
     """The lines of a file, some MB at a time, and the share of the file that was read."""
     size = max(1, path.stat().st_size)
-    try:
-        with open(path, "rb") as raw, OPENERS.get(path.suffix.lower(), _as_it_is)(raw) as file:
-            while text := file.read(TEXT):
-                yield text + file.readline(), min(1.0, raw.tell() / size)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    except OSError as error:  # of a damaged .bz2 too, without a number
-        raise OSError(f"{path} cannot be read: {error.strerror or error}") from error
+    with damage_told(path), open(path, "rb") as raw, OPENERS.get(path.suffix.lower(), _as_it_is)(raw) as file:
+        while text := file.read(TEXT):
+            yield text + file.readline(), min(1.0, raw.tell() / size)
 
 
 def _as_it_is(file: Any) -> Any:

@@ -6,7 +6,8 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
@@ -30,12 +31,12 @@ __all__ = [
     "Format",
     "Layout",
     "Table",
-    "first_bad_line",
+    "damage_told",
     "format_of",
-    "from_index_0",
     "masked_labels",
     "read",
     "table_of_frame",
+    "table_of_svmlight",
 ]
 
 
@@ -128,29 +129,39 @@ def _read_folder(path: Path, layout: Layout) -> Table:
 
 
 def _read_svmlight(path: Path, layout: Layout) -> Table:
-    """Rows ``label [qid:bag] index:value ...``; labels of "nan" are missing."""
+    with damage_told(path), OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
+        content = read_at_most(file, path) if path.suffix.lower() in OPENERS else file.read()
+    return table_of_svmlight(path, content, layout)
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Errors while a file is read, with its name."""
     try:
-        with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
-            content = read_at_most(file, path) if path.suffix.lower() in OPENERS else file.read()
-    except (EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     except OSError as error:  # of a damaged .bz2 too, without a number
         raise OSError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def table_of_svmlight(path: Path, content: bytes, layout: Layout, n_before: int = 0) -> Table:
+    """Rows ``label [qid:bag] index:value ...``, after ``n_before`` lines of the file; labels of "nan" are missing."""
     by_bag = layout.bag is not None
     try:
         X, y, *bags = load_svmlight_file(io.BytesIO(content), zero_based=True, query_id=by_bag)
     except (ValueError, OverflowError) as error:
-        line, text = first_bad_line(content)
-        raise ValueError(f"{path} is not an svmlight file: line {line}, {text!r}: {error}") from error
+        line, text = _first_bad_line(content)
+        raise ValueError(f"{path} is not an svmlight file: line {n_before + line}, {text!r}: {error}") from error
     if by_bag and len(bags[0]) != X.shape[0]:
         raise ValueError(f"{path} has {len(bags[0])} rows with a bag ('qid:') of {X.shape[0]}; every row needs one")
-    X, zero_based = from_index_0(path, X, layout)
+    X, zero_based = _from_index_0(path, X, layout)
     return Table(
         X, masked_labels(y, np.isnan(y)), bags[0] if by_bag else None, Layout(zero_based=zero_based), Format.SVMLIGHT
     )
 
 
-def first_bad_line(content: bytes) -> tuple[int, str]:
+def _first_bad_line(content: bytes) -> tuple[int, str]:
     """Number and beginning of the first line that cannot be parsed."""
 
     def fits(lines: list[bytes]) -> bool:
@@ -169,7 +180,7 @@ def first_bad_line(content: bytes) -> tuple[int, str]:
     return number, ""
 
 
-def from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
+def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
     """X without the empty column 0 of a file that counts from 1, as wide as the layout wants."""
     zero_based = layout.zero_based
     if zero_based is None:

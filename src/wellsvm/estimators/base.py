@@ -6,7 +6,6 @@ Every error about a parameter names it, its value and what is allowed.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
@@ -26,7 +25,6 @@ from wellsvm._input import checked_sparse, require_unique_names
 from wellsvm._memory import require_room
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
-from wellsvm.engine.checkpoint import Checkpoint
 from wellsvm.engine.cutting_plane import ORACLES
 from wellsvm.engine.joint import fit_together
 from wellsvm.engine.recipe import Fit, Task
@@ -47,7 +45,6 @@ __all__ = [
     "Silent",
     "all_or_nothing",
     "check_matrix",
-    "checkpoint_of",
     "choice",
     "flag",
     "loss_of",
@@ -278,20 +275,6 @@ def make_rows(
 
 
 # ------------------------------------------------------------------ estimators
-
-
-def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint | None:
-    """The file that the estimator's fit is kept in, if it asks for one."""
-    if estimator.checkpoint is None:
-        return None
-    if not isinstance(estimator.checkpoint, (str, os.PathLike)):
-        raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
-    if not isinstance(rows, LinearRows):
-        raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
-    asked = estimator.get_params(deep=False)
-    parameters = {name: value for name, value in asked.items() if name not in ("checkpoint", "n_jobs", "verbose")}
-    told = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
-    return Checkpoint(estimator.checkpoint, told)
 
 
 class Silent:

@@ -15,7 +15,6 @@ from wellsvm.estimators.base import (
     AS_IN_PAPER,
     all_or_nothing,
     check_matrix,
-    checkpoint_of,
     choice,
     flag,
     loss_of,
@@ -27,6 +26,7 @@ from wellsvm.estimators.base import (
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.estimators.checkpoints import checkpoint_of
 from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
 from wellsvm.estimators.links import links_of
 from wellsvm.estimators.parameters import price, seed_of

@@ -10,8 +10,9 @@ import numpy as np
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
 from wellsvm.engine.checkpoint import Unsaved
-from wellsvm.estimators.base import AS_IN_PAPER, checkpoint_of, loss_of, number
+from wellsvm.estimators.base import AS_IN_PAPER, loss_of, number
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.checkpoints import checkpoint_of
 from wellsvm.estimators.key_instances import KeyInstanceClassifier
 from wellsvm.estimators.key_tasks import Prices
 from wellsvm.estimators.parameters import seed_of

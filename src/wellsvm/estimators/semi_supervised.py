@@ -28,7 +28,6 @@ from wellsvm.estimators.base import (
     KernelModel,
     all_or_nothing,
     check_matrix,
-    checkpoint_of,
     choice,
     flag,
     loss_of,
@@ -40,6 +39,7 @@ from wellsvm.estimators.base import (
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from wellsvm.estimators.checkpoints import checkpoint_of
 from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.parameters import price, require_prices, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin

@@ -22,21 +22,20 @@ import numpy as np
 from scipy import sparse
 
 from wellsvm._typing import Matrix
+from wellsvm.options import Options
 from wellsvm.rows.blocks import LocalBlocks, bytes_of
 from wellsvm.rows.linear import LinearRows
 
 __all__ = ["FORMAT", "MANIFEST", "VERSION", "FolderRows", "checksum", "open_rows"]
 
 FORMAT, VERSION, MANIFEST = "wellsvm rows", 1, "manifest.json"
-MOST_OPEN = 200  # blocks mapped at once: each takes three of the files that a process may have open
-PIECE = 2**20  # bytes whose checksum is computed at once
 
 
 def checksum(data: np.ndarray, before: int = 0) -> int:
     """CRC-32 of the bytes of an array, going on from another's."""
     view = bytes_in(data)
-    for begin in range(0, len(view), PIECE):
-        before = zlib.crc32(view[begin : begin + PIECE], before)
+    for begin in range(0, len(view), Options.piece_bytes):
+        before = zlib.crc32(view[begin : begin + Options.piece_bytes], before)
     return before
 
 
@@ -140,7 +139,7 @@ class FolderRows(LocalBlocks):
     def block(self, k: int) -> LinearRows:
         """The rows of block k, mapped into memory; its checksum is looked at the first time."""
         if k not in self._open:
-            while len(self._open) >= MOST_OPEN:
+            while len(self._open) >= Options.most_open_blocks:
                 self._open.popitem(last=False)
             self._open[k] = LinearRows(self._matrix(k))
         return self._open[k]

@@ -1,0 +1,25 @@
+"""Where the fit of an estimator is kept, if it is: in which file, and for which problem."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from wellsvm.engine.checkpoint import Checkpoint
+from wellsvm.rows import LinearRows, Rows
+
+__all__ = ["checkpoint_of"]
+
+
+def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint | None:
+    """The file that the estimator's fit is kept in, if it asks for one."""
+    if estimator.checkpoint is None:
+        return None
+    if not isinstance(estimator.checkpoint, (str, os.PathLike)):
+        raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
+    if not isinstance(rows, LinearRows):
+        raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
+    asked = estimator.get_params(deep=False)
+    parameters = {name: value for name, value in asked.items() if name not in ("checkpoint", "n_jobs", "verbose")}
+    told = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
+    return Checkpoint(estimator.checkpoint, told)
