@@ -13,6 +13,7 @@ from wellsvm._files import replacing
 from wellsvm._fitted_runs import Run, final_estimator, has_runs, runs_of
 from wellsvm._report import sections
 from wellsvm._report.page import page
+from wellsvm._report.weak import weak_labels
 from wellsvm.engine.report import Status
 
 __all__ = ["report"]
@@ -58,6 +59,7 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, title: st
         sections.label_vectors(fitted, runs),
         sections.labels(fitted, runs),
         sections.unlabeled_rows(fitted),
+        weak_labels(fitted),
         sections.key_instances(fitted),
         sections.margins(model, fitted, X),
         sections.parameters(fitted),
