@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 TRUTH = np.arange(N) % 2
 X = RNG.standard_normal((N, 2)) + 4.0 * TRUTH[:, None]
 GROUPS = RNG.permutation(N) // 6
-SHARES = np.array([TRUTH[GROUPS == g].mean() for g in range(10)])
+SHARES = np.array([TRUTH[g == GROUPS].mean() for g in range(10)])
 
 
 def write(path, **columns):

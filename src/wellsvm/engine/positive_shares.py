@@ -14,8 +14,8 @@ its own. Five that err in different ways are averaged:
 4. Two normal distributions fitted to the unlabeled scores, that of the positives helped by the known ones;
 5. the same with that of the positives fixed by the known ones.
 
-Few positives tell little, so equal shares have a few votes (`Options.half_votes`). The error of the mean share was
-measured in docs/choices.md.
+Few positives tell little, so equal shares have a few votes (`Options.half_votes`). Errors that were measured:
+docs/guide_weak_labels.md.
 """
 
 from __future__ import annotations

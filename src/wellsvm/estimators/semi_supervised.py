@@ -109,7 +109,7 @@ class KnownLabels:
 class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """Common part of SemiSupervisedSVC, SemiSupervisedSVCCV and their rivals; they add parameters and `fit`."""
 
-    _of_training_rows = ("transduction_", "labelings_", "_fits")
+    _of_training_rows: tuple[str, ...] = ("transduction_", "labelings_", "_fits")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
