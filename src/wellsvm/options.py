@@ -261,6 +261,13 @@ class Options:
     diagonal_block: int = 64
     """Side of the blocks that the diagonal of a kernel is taken from: of a block of b, b of b^2 values are used."""
 
+    # ------------------------------------------------------------------ the check of label sets
+
+    most_enumerated: int = 100_000
+    """Label vectors that the check of a label set tries: 16 instances of two labels, a second or so."""
+    oracle_rounding: float = 1e-9
+    """By how much, relatively, another member may seem better than the oracle's: the rounding of a sum."""
+
     # ------------------------------------------------------------------ estimators
 
     shares_slack: float = 0.05
