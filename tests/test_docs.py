@@ -24,8 +24,8 @@ CITATION = re.compile(r"Eqs?\. (\(?\d+\)?(?:(?:, | and |-)\(?\d+\)?)*)")
 # The demo has its own tests; here it would cost half a minute.
 SKIPPED = ("wellsvm demo",)
 MODULES = (
-    "wellsvm", "baselines", "datasets", "images", "metrics", "model_selection", "onnx", "partial_labels", "persistence",
-    "plotting",
+    "wellsvm", "baselines", "datasets", "images", "labels", "metrics", "model_selection", "onnx", "partial_labels",
+    "persistence", "plotting",
 )  # fmt: skip
 
 

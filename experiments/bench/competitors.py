@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.bench import weak
 from experiments.bench.contest_data import ContestData
 from experiments.internals import FloatArray
 from experiments.widths import mean_squared_distance
@@ -197,6 +198,9 @@ COMPETITORS: dict[str, Competitor] = {
     "SemiSupervisedSVC": Competitor(_semi_supervised, PARTIAL),
     "SemiSupervisedSVC, n_jobs=2": Competitor(lambda p, s: _semi_supervised(p, s, n_jobs=2), PARTIAL, threads=2),
     "SemiSupervisedSVCCV": Competitor(_semi_supervised_cv, PARTIAL),
+    "PositiveUnlabeledSVC": Competitor(weak.positives, Discipline(weak.fit_positives, _score_test)),
+    "ProportionSVC": Competitor(weak.proportions, Discipline(weak.fit_proportions, _score_test)),
+    "NoisyLabelSVC": Competitor(weak.noisy, Discipline(weak.fit_noisy, _score_test)),
     "MaxMarginClustering": Competitor(_clustering, CLUSTERS),
     "MultiInstanceSVC": Competitor(_multi_instance, BAGS),
     "LinearSVC hinge, all labels": Competitor(_linear_svc("hinge", "C_unlabeled"), ALL_LABELS),

@@ -139,6 +139,7 @@ CLUSTER_METHODS = ("KMeans", "MaxMarginClustering", "MiniBatchKMeans")
 KERNEL_BAG_METHODS = ("SVC, instances", "MultiInstanceSVC")
 LINEAR_BAG_METHODS = ("LinearSVC hinge, instances", "MultiInstanceSVC")
 THREAD_METHODS = ("SemiSupervisedSVC", "SemiSupervisedSVC, n_jobs=2")
+WEAK_METHODS = ("SemiSupervisedSVC", "PositiveUnlabeledSVC", "ProportionSVC", "NoisyLabelSVC")
 SHORT_METHODS = ("LinearSVC hinge, all labels", "SemiSupervisedSVC")
 IMPORT_METHODS = ("import sklearn.svm", "import sklearn.svm, wellsvm", "import sklearn.svm, SemiSupervisedSVC")
 IMPORTS = Contest("fresh process", None, IMPORT_METHODS)
@@ -222,6 +223,15 @@ def _bags() -> Workload:
     )
 
 
+def _weak() -> Workload:
+    return Workload(
+        "weak",
+        "other weak labels of sparse text; yardstick: the semi-supervised fit of the same rows, 200 labels",
+        small=_texts((4000,), 0.1, WEAK_METHODS, **TINY),
+        full=_texts((100_000, 508_049), 0.1, WEAK_METHODS),
+    )
+
+
 def _threads() -> Workload:
     return Workload(
         "threads",
@@ -244,5 +254,5 @@ def _startup() -> Workload:
 
 WORKLOADS = {
     workload.name: workload
-    for workload in (_text(), _kernel(), _cv(), _clusters(), _bags(), _threads(), _startup())
+    for workload in (_text(), _kernel(), _cv(), _clusters(), _bags(), _weak(), _threads(), _startup())
 }  # fmt: skip

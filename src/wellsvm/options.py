@@ -137,7 +137,8 @@ class Options:
     rows were right by its ranking on nine problems, 0.79 at 0.1 and 0.76 at 1, as an SVM that fits unlabeled rows as
     negatives learns to tell apart what should not be."""
     half_votes: float = 5.0
-    """Votes for equal shares where positives only are known, beside one of each of them (docs/choices.md)."""
+    """Votes for equal shares where positives only are known, beside one of each of them: of 0 to 25 (at 20
+    positives) the least error of the share, in the trial of docs/guide_weak_labels.md."""
     least_above: float = 0.3
     """Share of the positives that a threshold of the envelope leaves: fewer make the bound noise. Not measured."""
     least_variance: float = 1e-3
@@ -159,6 +160,9 @@ class Options:
 
     group_folds: int = 3
     """Folds of groups that are held out to judge the search for labels: more cost more. Not measured."""
+    group_errors: float = 1.0
+    """The search must lower the squared error of these shares by so many standard errors: the usual one. Without, five
+    of eight UCI sets lost against the mean map at groups of 64, in a trial on one draw."""
     first_labels_price: float = 0.01
     """Price of the SVM on the first labels of groups, as a share of C: many of these labels are wrong."""
     graph_rows: int = 2000
@@ -364,6 +368,13 @@ class Options:
     """Kernel values computed at once where the matrix is kept in part: enough for a product of matrices to pay."""
     diagonal_block: int = 64
     """Side of the blocks that the diagonal of a kernel is taken from: of a block of b, b of b^2 values are used."""
+
+    # ------------------------------------------------------------------ the check of label sets
+
+    most_enumerated: int = 100_000
+    """Label vectors that the check of a label set tries: 16 instances of two labels, a second or so."""
+    oracle_rounding: float = 1e-9
+    """By how much, relatively, another member may seem better than the oracle's: the rounding of a sum."""
 
     # ------------------------------------------------------------------ estimators
 

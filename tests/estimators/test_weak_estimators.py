@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ GROUPS = RNG.permutation(N) // 6
 POSITIVES = np.where((np.arange(N) < 40) & (TRUTH == 1), 1, 0)
 FLIPPED = np.arange(N) < 14
 NOISY = np.where(FLIPPED, 1 - TRUTH, TRUTH)
+NOISY3 = np.where(FLIPPED, (TRUTH3 + 1) % 3, TRUTH3)
 SETS = [{int(t), int(o)} for t, o in zip(TRUTH3, RNG.integers(0, 3, N))]
 
 
@@ -45,8 +47,10 @@ FITS = {
     "three proportions": (
         ProportionSVC, lambda m, X: m.fit(X, groups=GROUPS, proportions=shares_of(TRUTH3, 3)), X3, TRUTH3
     ),
-    "noise": (NoisyLabelSVC, lambda m, X: m.fit(X, NOISY), X, TRUTH),
-    "noise in three": (NoisyLabelSVC, lambda m, X: m.fit(X, np.where(FLIPPED, (TRUTH3 + 1) % 3, TRUTH3)), X3, TRUTH3),
+    "noise": (partial(NoisyLabelSVC, noise=0.15), lambda m, X: m.fit(X, NOISY), X, TRUTH),
+    "noise in three": (
+        partial(NoisyLabelSVC, noise=0.15), lambda m, X: m.fit(X, NOISY3), X3, TRUTH3,
+    ),
     "candidates": (CandidateLabelSVC, lambda m, X: m.fit(X, SETS), X3, TRUTH3),
 }  # fmt: skip
 

@@ -13,6 +13,7 @@ from wellsvm._files import replacing
 from wellsvm._fitted_runs import Run, final_estimator, has_runs, runs_of
 from wellsvm._report import people, sections
 from wellsvm._report.page import page
+from wellsvm._report.weak import weak_labels
 from wellsvm.engine.report import ACT, Status
 
 __all__ = ["report"]
@@ -65,6 +66,7 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, y: Any = 
         sections.figures(fitted, runs),
         sections.convergence(fitted, runs),
         sections.label_vectors(fitted, runs),
+        weak_labels(fitted),
         sections.key_instances(fitted),
         sections.margins(model, fitted, X),
         sections.parameters(fitted),

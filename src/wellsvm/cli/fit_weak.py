@@ -147,7 +147,7 @@ def proportions(
                 told = "no share" if value is None else f"the share {value}, others of its group {shares[name]}"
                 raise ValueError(f"data row {row + 1} of group {name!r} has {told}")
         model.fit(table.X, groups=table.groups, proportions=shares)
-        return {"groups": len(shares), "classes": model.classes_, "balance_found": model.balance_found_}
+        return {"groups": len(shares), "classes": model.classes_, "searched": model.searched_}
 
     layout = Layout(label=share, bag=group, ignore=ignore or (), zero_based=zero_based)
     Job(data, form, layout, output, as_json, quiet, scale, report).run("proportions", model, train)

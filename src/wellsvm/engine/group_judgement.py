@@ -3,7 +3,7 @@
 Where the classes overlap, the labels of largest margin that keep the proportions may have little to do with the
 classes, and the first labels, by the direction that fits the proportions best, are nearer to the truth. Groups held
 out tell: their proportions are known, and a function that has not seen them says what they should be. The search is
-used where the squared error of these shares is smaller than that of the SVM on the first labels.
+used where the squared error of these shares is smaller than that of the SVM on the first labels, by one standard error.
 """
 
 from __future__ import annotations
@@ -59,19 +59,21 @@ def searching_helps(
     rng, n_groups = np.random.default_rng(seed), int(label_sets[0].groups.max()) + 1
     order = rng.permutation(n_groups)
     if n_groups < 2 * options.group_folds:
-        return True  # too few to hold any out
+        return False  # too few to hold any out
     sizes = np.bincount(label_sets[0].groups, minlength=n_groups)[order]
     judged = order[: max(2 * options.group_folds, int(np.searchsorted(np.cumsum(sizes), options.judged_rows)))]
     chosen = np.flatnonzero(np.isin(label_sets[0].groups, judged))
     if chosen.size < C.size:
         rows, C, label_sets = rows.part(chosen), C[chosen], [_part(labels, chosen) for labels in label_sets]
     fold = rng.permutation(int(label_sets[0].groups.max()) + 1) % options.group_folds
-    errors = np.zeros(2)
+    gains = []
     for f in range(options.group_folds):
         for labels in label_sets:
             out = fold[labels.groups] == f
-            errors += _errors(rows, labels, loss, np.where(out, 0.0, C), out, rng, options)
-    return bool(errors[0] < errors[1])
+            searched, first = _errors(rows, labels, loss, np.where(out, 0.0, C), out, rng, options)
+            gains.append(first - searched)
+    gain = np.concatenate(gains)
+    return bool(gain.mean() > options.group_errors * gain.std() / np.sqrt(gain.size))
 
 
 def _errors(
@@ -82,7 +84,7 @@ def _errors(
     out: BoolArray,
     rng: np.random.Generator,
     options: Options,
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """Squared errors of the shares of the groups ``out``, by the search and by the SVM on the first labels."""
     scores = first_direction(rows, labels, ~out)
     y = labels.linear_oracle(scores)
@@ -92,14 +94,14 @@ def _errors(
     )  # fmt: skip
     task = Task(rows, labels, Losses.of(loss, C), rising=np.ones(C.size, dtype=np.bool_))
     found = search(task, Guess(scores), options, rng)
-    return np.array([_misses(labels, svm.scores(), out) for svm in (found, first)])
+    return _misses(labels, found.scores(), out), _misses(labels, first.scores(), out)
 
 
-def _misses(labels: ProportionLabels, f: FloatArray, out: BoolArray) -> float:
+def _misses(labels: ProportionLabels, f: FloatArray, out: BoolArray) -> FloatArray:
     size = np.bincount(labels.groups, minlength=labels.low.size)
     predicted = np.bincount(labels.groups[f > 0], minlength=labels.low.size)
     asked = np.unique(labels.groups[out])
-    return float(np.sum((predicted - size * _shares(labels))[asked] ** 2 / size[asked]))
+    return np.asarray((predicted / np.maximum(size, 1) - _shares(labels))[asked] ** 2)
 
 
 def _shares(labels: ProportionLabels) -> FloatArray:

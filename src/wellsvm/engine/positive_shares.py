@@ -14,8 +14,8 @@ its own. Five that err in different ways are averaged:
 4. Two normal distributions fitted to the unlabeled scores, that of the positives helped by the known ones;
 5. the same with that of the positives fixed by the known ones.
 
-Few positives tell little, so equal shares have a few votes (`Options.half_votes`). The error of the mean share was
-measured in docs/choices.md.
+Few positives tell little, so equal shares have a few votes (`Options.half_votes`). Errors that were measured:
+docs/guide_weak_labels.md.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def positive_share(of_positives: FloatArray, of_unlabeled: FloatArray, options: 
     estimates = np.array([_elkan_noto(p, u), _envelope(p, u), _above_median(p, u), *_normals(p, u, options)])
     votes = options.half_votes / (options.half_votes + p.size)
     share = float((1 - votes) * estimates.mean() + votes / 2)
-    # Both: they disagree, and all may be wrong alike where positives are few.
+    # They disagree, and all may be wrong alike where positives are few. The halves are rough: with twice the second one
+    # errors were half as large as told.
     error = np.hypot(estimates.std() / 2, np.sqrt(votes) / 4)
     return share, float(error)
 

@@ -83,11 +83,13 @@ def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classe
     if groups is None and proportions is not None:
         raise ValueError("proportions need groups: pass groups=..., the group of every row")
     if groups is None:
-        if partial is None or not partial.labeled.all():
+        if partial is None:
             raise ValueError(
-                "groups is None, so that nothing is known of the unlabeled rows: fit requires y with a label for every "
-                "row, or groups and proportions"
+                "groups is None: ProportionSVC without groups and proportions requires y to be passed, but the target "
+                "y is None"
             )
+        if not partial.labeled.all():
+            raise ValueError("groups is None, so that nothing is known of the unlabeled rows: pass groups, proportions")
         names, rows = np.array([0]), np.zeros(n_rows, dtype=np.int64)
     else:
         names, rows = _groups(groups, n_rows, partial)

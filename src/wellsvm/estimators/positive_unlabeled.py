@@ -226,7 +226,7 @@ class PositiveUnlabeledSVC(WeakBase):
         """Values of a strongly regularised SVM that takes unlabeled rows for negative, both sides of the same price."""
         weight = ground.weight / ground.weight.mean()
         sides = np.where(positive, weight[positive].sum(), weight[~positive].sum())
-        prices = Options.first_price * self._price() * weight * weight.size / (2 * sides)
+        prices = Options.first_price * self._price() * weight * weight.size / (2 * np.maximum(sides, Options.trace))
         return svm_scores(ground, np.where(positive, 1, -1).astype(np.int8), prices, rough=Options.rough)
 
     def _store_balance(self, shares: Shares | None, labels: BalancedLabels, free: BoolArray, f: FloatArray) -> None:

@@ -67,7 +67,6 @@ class WeakBase(SemiSupervisedBase):
     min_violation = min_decrease = None
     stopping, weight_update = "relative", "level"
     unlabeled: Any = "auto"
-    _of_training_rows: tuple[str, ...] = SemiSupervisedBase._of_training_rows
 
     def _ground(self, X: Any, sample_weight: Any, n_problems: Callable[[Matrix], int], most: float) -> Ground:
         """Check parameters and X, and make its rows; ``most`` is the largest price of a row of weight 1.

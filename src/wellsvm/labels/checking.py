@@ -15,11 +15,9 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.labels.base import LabelSet
+from wellsvm.options import Options
 
 __all__ = ["check_label_set", "enumerate_labels"]
-
-MOST_ENUMERATED = 100_000
-ROUNDING = 1e-9
 
 
 def check_label_set(label_set: LabelSet, random_state: Any = 0, n_scores: int = 25) -> None:
@@ -64,7 +62,7 @@ def enumerate_labels(label_set: LabelSet) -> LabelArray | None:
     known = getattr(label_set, "y_known", np.zeros(label_set.n_instances))
     both = (-1, 1) if label_set.starts is None else (-1, 0, 1)
     values: list[tuple[int, ...]] = [(int(y),) if y else both for y in known]
-    if np.sum(np.log([len(v) for v in values])) > np.log(MOST_ENUMERATED):
+    if np.sum(np.log([len(v) for v in values])) > np.log(Options.most_enumerated):
         return None
     tried = (np.array(entries, dtype=np.int8) for entries in product(*values))
     members = [y for y in tried if label_set.contains(y)]
@@ -103,7 +101,7 @@ def _check_oracle(label_set: LabelSet, scores: FloatArray, every: LabelArray | N
     for rival in rivals:
         better = float(scores @ rival)
         _require(
-            better <= value + ROUNDING * (1 + abs(value)),
+            better <= value + Options.oracle_rounding * (1 + abs(value)),
             f"linear_oracle is not exact: it found {y} of value {value:g}, but {rival} has {better:g}",
             scores,
         )

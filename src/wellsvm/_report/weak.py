@@ -1,0 +1,50 @@
+"""What a report tells of other weak labels: wrong labels and suspects, groups, candidates."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from wellsvm._report.page import section, table
+
+__all__ = ["weak_labels"]
+
+MOST_SUSPECTS = 20
+
+
+def weak_labels(model: Any) -> str:
+    """The section of a model of noisy labels, proportions or candidates; empty for all others."""
+    if hasattr(model, "noise_"):
+        return _noise(model)
+    if hasattr(model, "proportions_"):
+        return _groups(model)
+    if hasattr(model, "C_ambiguous") and hasattr(model, "balance_"):
+        rows = [[str(name), f"{share:.3f}"] for name, share in zip(model.classes_.tolist(), model.balance_)]
+        note = "Share of each class among the training rows, as found when every row went to one of its candidates."
+        return section("Candidates", table(["class", "share"], rows), note=note)
+    return ""
+
+
+def _noise(model: Any) -> str:
+    how = "by cross-validation" if isinstance(model.noise, str) else "as given"
+    rows = [[str(name), f"{share:.3f}"] for name, share in zip(model.classes_.tolist(), model.noise_)]
+    told = table(["label", "largest share wrong"], rows)
+    if hasattr(model, "suspects_"):
+        first = model.suspects_[:MOST_SUSPECTS]
+        n_against = int(np.count_nonzero(model.suspicion_ > 0))
+        shown = ", ".join(f"{row} ({model.suspicion_[row]:.2f})" for row in first.tolist())
+        told += f"<p>{escape(f'f contradicts {n_against} labels. Most suspicious rows: {shown}')}</p>"
+    return section("Wrong labels", told, note=f"Largest share of wrong labels among the rows of each label, {how}.")
+
+
+def _groups(model: Any) -> str:
+    n_groups = len(model.groups_)
+    low, high = model.proportions_.min(axis=0), model.proportions_.max(axis=0)
+    rows = [[str(c), f"{a:.3f}", f"{b:.3f}"] for c, a, b in zip(model.classes_.tolist(), low, high)]
+    searched = (
+        "searched for" if model.searched_ else "those of the first direction: groups held out spoke against a search"
+    )
+    note = f"{n_groups} groups; labels were {searched}."
+    return section("Proportions", table(["class", "least share", "largest share"], rows), note=note)
