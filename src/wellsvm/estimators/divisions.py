@@ -194,7 +194,9 @@ class Divider:
             starts = [first]
             for _ in range(options.start_draws):
                 near = means_of_clusters(rows, 2, 1, rng, options)
-                starts.append([labels.oriented(labels.linear_oracle(near[:, 1] - near[:, 0]), first[0])])
+                nearer = near[:, 1] - near[:, 0]
+                if np.ptp(nearer) > options.tie_single * np.abs(near).max():  # else all rows are equal
+                    starts.append([labels.oriented(labels.linear_oracle(nearer), first[0])])
             first = least_objective(rows, task.losses, starts, rng, options)
         return Opening(first, [], None, lead=False)
 
