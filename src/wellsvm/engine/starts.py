@@ -90,10 +90,11 @@ def means_of_clusters(
     """
     if not isinstance(rows, LinearRows):
         rows = LinearRows(_coordinates(rows, rng, options))
-    n, most = rows.n_instances, options.alignment_sample
-    some = rows.taken(np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False)))
-    if sparse.issparse(some):  # k-means asks for short indices
-        parts = (some.data, some.indices.astype(np.int32), some.indptr.astype(np.int32))
+    n, most = rows.n_instances, _compared_rows(options) if n_clusters == 2 else options.alignment_sample
+    few = n <= options.alignment_sample
+    some = rows.taken(np.arange(n) if few else np.sort(rng.choice(n, most, replace=False)))
+    if sparse.issparse(some):  # k-means asks for short indices, and finds distances in single precision bit by bit
+        parts = (some.data.astype(np.float64), some.indices.astype(np.int32), some.indptr.astype(np.int32))
         some = sparse.csr_matrix(parts, shape=some.shape)
     seed = int(rng.integers(np.iinfo(np.int32).max))
     model = KMeans(n_clusters, n_init=n_draws, max_iter=options.k_means_rounds, random_state=seed)
@@ -102,6 +103,10 @@ def means_of_clusters(
         means = model.fit(some).cluster_centers_.astype(np.float64)
     weights = np.vstack([means.T, np.zeros(n_clusters)])
     return np.asarray(rows.scores(weights) - 0.5 * np.sum(means * means, axis=1))
+
+
+def _compared_rows(options: Options) -> int:
+    return min(options.k_means_sample, options.alignment_sample)
 
 
 def _coordinates(rows: Rows, rng: np.random.Generator, options: Options) -> FloatArray:
@@ -119,7 +124,7 @@ def least_objective(
     """Of several lists of label vectors the one that holds that of the least SVM objective; of many rows some count."""
     n, chosen = rows.n_instances, None
     if n > options.alignment_sample and isinstance(rows, LinearRows):
-        chosen = np.sort(rng.choice(n, options.alignment_sample, replace=False))
+        chosen = np.sort(rng.choice(n, _compared_rows(options), replace=False))
         rows, losses = rows.part(chosen), Losses(losses.cap[chosen], losses.ridge[chosen])
 
     def objective(y: LabelArray) -> float:

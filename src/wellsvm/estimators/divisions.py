@@ -194,9 +194,13 @@ class Divider:
         else:
             first = [climb_alignment(rows, labels, self.n_init, rng, options)]
         if self.init == "best":
-            near = means_of_clusters(rows, 2, options.start_draws, rng, options)
-            by_means = labels.oriented(labels.linear_oracle(near[:, 1] - near[:, 0]), first[0])
-            first = least_objective(rows, task.losses, [first, [by_means]], rng, options)
+            starts = [first]
+            for _ in range(options.start_draws):
+                near = means_of_clusters(rows, 2, 1, rng, options)
+                nearer = near[:, 1] - near[:, 0]
+                if np.ptp(nearer) > options.tie_single * np.abs(near).max():  # else all rows are equal
+                    starts.append([labels.oriented(labels.linear_oracle(nearer), first[0])])
+            first = least_objective(rows, task.losses, starts, rng, options)
         return Opening(first, [], None, lead=False)
 
 

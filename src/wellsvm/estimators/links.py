@@ -15,9 +15,9 @@ __all__ = ["assign_apart", "links_of"]
 
 def links_of(must_link: Any, cannot_link: Any, n_rows: int) -> Links | None:
     """The links between rows; None where there are none."""
-    if must_link is None and cannot_link is None:
-        return None
     must, cannot = _pairs("must_link", must_link, n_rows), _pairs("cannot_link", cannot_link, n_rows)
+    if must.size == cannot.size == 0:
+        return None
     alone = cannot[:, 0] == cannot[:, 1]
     if alone.any():
         raise ValueError(f"cannot_link sets row {cannot[np.argmax(alone), 0]} apart from itself; drop this pair")
