@@ -9,6 +9,8 @@ import resource
 import stat
 import subprocess
 import sys
+import threading
+import time
 import warnings
 import zipfile
 import zlib
@@ -394,3 +396,44 @@ def test_a_limit_of_address_space_counts():
         assert available_memory() <= 210 * 2**20
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+# ------------------------------------------------------------------ 9: a matrix changed by another thread
+
+
+@pytest.mark.slow
+def test_another_thread_that_changes_the_matrix_does_not_end_the_process():
+    S = sp.random(300, 50, 0.2, "csr", random_state=0)
+    y, stop, draw = (
+        np.where(np.arange(300) < 40, np.arange(300) % 2, np.nan),
+        threading.Event(),
+        np.random.default_rng(0),
+    )
+
+    def disturb():
+        while not stop.is_set():
+            for part, bad in ((S.indices, -1), (S.indices, LARGE), (S.indptr, LARGE)):
+                at = draw.integers(1, len(part) - 1)
+                before, part[at] = part[at], bad
+                time.sleep(0.0005)
+                part[at] = before
+                time.sleep(0.01)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    outcomes, end = [], time.monotonic() + 3.0
+    quick = {"safe": False, "balance": "labels", "max_iter": 1, "random_state": 0}
+    while time.monotonic() < end:
+        for fit in (
+            lambda: SemiSupervisedSVC(kernel="rbf", **quick).fit(S, y),
+            lambda: SemiSupervisedSVC(**quick).fit(S, y),
+            lambda: MultiInstanceSVC(kernel="linear", max_iter=1).fit(S, np.arange(75) % 2, np.arange(300) // 4),
+        ):
+            try:
+                fit()
+                outcomes.append("fitted")
+            except ValueError as error:
+                outcomes.append(str(error))
+    stop.set()
+    thread.join()
+    assert outcomes  # and nothing but a ValueError has come: the process is still there
