@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 MOST_FILES = 12
+# They only check what a fit is given; a reader need not pass them.
+CHECKS = {"_input.py", "_memory.py", "estimators/parameters.py"}
 # In a process of its own: what other tests have imported changes what a fit looks at.
 PROGRAM = """
 import sys
@@ -41,4 +43,4 @@ def test_a_linear_semi_supervised_fit_with_a_given_balance_passes_few_files():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     files = done.stdout.split()
     assert "engine/recipe.py" in files
-    assert len(files) <= MOST_FILES, files
+    assert len(set(files) - CHECKS) <= MOST_FILES, files

@@ -145,11 +145,12 @@ def _whole_numbers(part: Any, name: str) -> np.ndarray:
 def _in_range(indices: np.ndarray, size: int, name: str, own: bool) -> np.ndarray:
     """Indices of which all are in ``0 .. size - 1``; copied first if they are to be owned."""
     indices = indices.copy() if own else indices
-    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= size):
-        bad = int(np.flatnonzero((indices < 0) | (indices >= size))[0])
-        raise ValueError(
-            f"{name} holds {indices[bad]} at place {bad}, which lies outside of the {size} that there are; {WAY_OUT}"
-        )
+    lowest, highest = (int(indices.min()), int(indices.max())) if indices.size else (0, -1)
+    if lowest < 0 or highest >= size:
+        bad = lowest if lowest < 0 else highest
+        places = np.flatnonzero(indices == bad)  # none where another thread has changed it again
+        where = f" at place {places[0]}" if places.size else ""
+        raise ValueError(f"{name} holds {bad}{where}, which lies outside of the {size} that there are; {WAY_OUT}")
     return indices
 
 
