@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler, normalize
 
+from experiments.bench.generators import correlated_rows, overlapping_topics, uneven_table
 from experiments.data_folder import available, load_stored
 from experiments.internals import FloatArray, IntArray, Matrix
 from wellsvm.datasets import make_digit_bags, make_sparse_text
@@ -107,6 +108,21 @@ def gaussians(n: int, labels: int, test: int = 0, n_features: int = 20) -> Conte
     return _of_rows(StandardScaler().fit_transform(X), 2 * y - 1, labels, n)
 
 
+def topics(n: int, labels: int, test: int = 0, n_features: int = 47_236, nnz_per_row: float = 75.0) -> ContestData:
+    """Documents of overlapping topics, some labels wrong: a generator of another make than `text`."""
+    return _of_rows(*overlapping_topics(n + test, n_features, nnz_per_row), labels, n)
+
+
+def embeddings(n: int, labels: int, test: int = 0, n_features: int = 384) -> ContestData:
+    """Dense float32 rows like sentence embeddings."""
+    return _of_rows(*correlated_rows(n + test, n_features), labels, n)
+
+
+def table(n: int, labels: int, test: int = 0, n_features: int = 12) -> ContestData:
+    """A table whose columns nobody has scaled."""
+    return _of_rows(*uneven_table(n + test, n_features), labels, n)
+
+
 def folder(name: str, n: int, labels: int = 0, test: int = 0, unit: bool = False) -> ContestData:
     """Rows of a set of the data folder, in random order; dense ones standardised, sparse ones of length 1 if asked."""
     data = load_stored(name)
@@ -148,7 +164,8 @@ def text_bags(n_bags: int, bag_size: int, n_features: int = 47_236, nnz_per_row:
 
 
 MAKERS: dict[str, Callable[..., ContestData]] = {
-    maker.__name__: maker for maker in (text, gaussians, folder, folder_bags, digit_bags, text_bags)
+    maker.__name__: maker
+    for maker in (text, topics, embeddings, table, gaussians, folder, folder_bags, digit_bags, text_bags)
 }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from experiments.bench.contest_data import DataSource
@@ -133,6 +134,7 @@ TEXT_METHODS = (
     "SelfTrainingClassifier, SGD",
     "LabelSpreading, knn",
 )
+DENSE_METHODS = ("LinearSVC squared hinge, all labels", "SemiSupervisedSVC")
 KERNEL_METHODS = ("SVC, all labels", "SemiSupervisedSVC", "SVC, all labels, C=C_unlabeled", "SVC, labeled rows")
 CV_METHODS = ("SemiSupervisedSVC", "SemiSupervisedSVCCV")
 CLUSTER_METHODS = ("KMeans", "MaxMarginClustering", "MiniBatchKMeans")
@@ -155,6 +157,34 @@ def _text() -> Workload:
         small=_texts((1000, 4000), 0.1, TEXT_METHODS, **TINY),
         # The others do not depend on C_unlabeled: they are measured once.
         full=_texts(sizes, 0.1, TEXT_METHODS) + _texts(sizes, 0.01, PRICED_TEXT_METHODS),
+    )
+
+
+def _topics() -> Workload:
+    def contests(sizes: Iterable[int], price: float, **options: Any) -> tuple[Contest, ...]:
+        sources = (DataSource("topics", {"n": n, "labels": 200, "test": n // 10, **options}) for n in sizes)
+        return tuple(Contest("overlapping topics", s, PRICED_TEXT_METHODS, {"C_unlabeled": price}) for s in sources)
+
+    sizes = (100_000, 508_049)
+    return Workload(
+        "topics",
+        "as text, by a generator of another make: overlapping topics, 3 % of the labels wrong",
+        small=contests((1000,), 0.1, **TINY),
+        full=contests(sizes, 0.1) + contests(sizes, 0.01),
+    )
+
+
+def _dense() -> Workload:
+    def contest(name: str, maker: str, **options: Any) -> Contest:
+        return Contest(name, DataSource(maker, {"test": 500, **options}), DENSE_METHODS, LINEAR_PRICE)
+
+    embeddings = partial(contest, "embeddings", "embeddings")
+    table = contest("unscaled table", "table", n=600, labels=30)
+    return Workload(
+        "dense",
+        "linear, semi-supervised, dense rows; yardstick: LinearSVC on all labels with C=C_unlabeled",
+        small=(embeddings(n=600, labels=20, n_features=40), table),
+        full=(embeddings(n=8000, labels=100), embeddings(n=200_000, labels=100), table),
     )
 
 
@@ -254,5 +284,7 @@ def _startup() -> Workload:
 
 WORKLOADS = {
     workload.name: workload
-    for workload in (_text(), _kernel(), _cv(), _clusters(), _bags(), _weak(), _threads(), _startup())
+    for workload in (
+        _text(), _topics(), _dense(), _kernel(), _cv(), _clusters(), _bags(), _weak(), _threads(), _startup()
+    )
 }  # fmt: skip

@@ -59,7 +59,7 @@ def test_competitors_fit_the_small_cases_and_tell_their_figures(workload):
 def test_names_are_checked():
     assert [workload.name for workload in chosen(["rbf", "rbf"])] == ["rbf"]
     assert [workload.name for workload in chosen([])] == list(WORKLOADS)
-    with pytest.raises(ValueError, match="workload 'nope' is not one of text, rbf"):
+    with pytest.raises(ValueError, match="workload 'nope' is not one of text, topics, dense, rbf"):
         chosen(["nope"])
 
 

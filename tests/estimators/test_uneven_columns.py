@@ -1,0 +1,50 @@
+"""Tables as they come: columns of any scale are solved; where rounding is in the way the warning names the column."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+
+from wellsvm import SemiSupervisedSVC
+from wellsvm.engine.report import ACT
+
+
+def few_labels(y, n_labels, seed=0):
+    partial = np.full(y.size, np.nan)
+    shown = np.random.default_rng(seed).choice(y.size, n_labels, replace=False)
+    partial[shown] = y[shown]
+    return partial
+
+
+def small_table(change):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4))
+    return change(X), few_labels((X[:, 0] + 0.3 * rng.standard_normal(40) > 0).astype(float), 10)
+
+
+def test_a_table_that_nobody_has_scaled_is_solved_within_a_few_passes():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SemiSupervisedSVC(random_state=0).fit(X, few_labels(y, 30))
+    assert model.status_ not in ACT
+    assert model.gap_ <= 1.001e-3 * model.objective_
+    assert model.history_[-1].epochs < 500
+
+
+def test_rows_times_a_thousand_are_solved():
+    model = SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: 1000 * X))
+    assert model.status_ not in ACT
+    assert model.gap_ <= 1.001e-3 * model.objective_
+
+
+def test_an_offset_that_rounding_cannot_bear_is_named_first():
+    with pytest.warns(ConvergenceWarning, match=r"^SemiSupervisedSVC: column \d of X lies .*StandardScaler") as caught:
+        model = SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 1e8))
+    assert len([w for w in caught if w.category is ConvergenceWarning]) == 1
+    assert model.history_[-1].epochs <= 2 * 10 * 100 + 100  # bounded: rounds_after_failure rounds of most_epochs
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 10.0))
