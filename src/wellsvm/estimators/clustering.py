@@ -154,8 +154,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_functions,)
         Upper bound of the restricted master, its distance to the lower bound, and the violation of the last label
-        vector generated. No violation found does not prove that there is none. Of clusters found together: bounds of the
-        SVM of every cluster for ``labels_``, and no violation, since no label vector is generated.
+        vector generated. No violation found does not prove that there is none. Of clusters found together: bounds of
+        the SVM of every cluster for ``labels_``, and no violation, since no label vector is generated.
     refined_objective_ : float, array or None
         Mixed-integer objective of the labelling that refinement settled on.
     history_ : list of Record, or a list of them
