@@ -280,11 +280,13 @@ def test_rows_already_unlabeled_stay_so_and_do_not_count(y, params):
     assert (out[3::4] == marker).all()
 
 
-def test_pandas_in_numpy_out():
+def test_missing_cells_of_a_series_stay_missing():
     pd = pytest.importorskip("pandas")
     out = hide_labels(pd.Series([0, 1, None] * 4, dtype="Int64"), 0.5, random_state=0)
-    assert isinstance(out, np.ndarray)
-    assert np.bincount(out + 1).tolist() == [8, 2, 2]
+    assert isinstance(out, pd.Series)
+    assert out.isna().sum() == 8
+    assert out[2::3].isna().all()
+    assert out.value_counts().tolist() == [2, 2]
 
 
 @pytest.mark.parametrize(
