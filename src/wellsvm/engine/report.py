@@ -56,7 +56,7 @@ ACT = (Status.MAX_ITER, Status.MASTER_NOT_SOLVED)
 
 @dataclass(frozen=True)
 class Record:
-    """The state after one label vector was added and the restricted master solved.
+    """The state after one label vector was added, or found not worth its place, and the restricted master solved.
 
     Attributes
     ----------

@@ -137,13 +137,14 @@ def options_of(estimator: Any, **others: Any) -> Options:
     """How to solve, by the estimator's parameters, checked; ``others`` are options that are no parameters."""
     tol, verbose = number("tol", estimator.tol, low=0.0, open_low=True), estimator.verbose
     violation, decrease = estimator.min_violation, estimator.min_decrease
+    per_tol = others.pop("decrease_per_tol", Options.decrease_per_tol)
     if choice("weight_update", estimator.weight_update, tuple(UPDATES)) == "closed_form":
         rounds = Options.closed_form_rounds
         others = {"rough_rounds": rounds, "max_rounds": rounds, "unused_weight": 0.0, **others}
     return Options(
         tol=tol,
         min_violation=tol if violation is None else number("min_violation", violation, low=0.0),
-        min_decrease=Options.decrease_per_tol * tol if decrease is None else number("min_decrease", decrease, low=0.0),
+        min_decrease=per_tol * tol if decrease is None else number("min_decrease", decrease, low=0.0),
         stopping=choice("stopping", estimator.stopping, ("relative", "absolute", "paper")),
         max_iter=whole_number("max_iter", others.pop("max_iter", estimator.max_iter), low=1),
         oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),

@@ -103,7 +103,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
         A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
         A label vector that lowers the objective by less than this is the last one, though others may still be violated.
-        None is 10 ``tol``.
+        None is ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
         What these two are measured against: the objective; nothing; or nothing, in the units of the
         paper's SVMs.
@@ -275,7 +275,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
     @with_callbacks
     def _fit(self, X, must_link, cannot_link):
         # Searches solve well on the way too, as in 0.1; solving roughly was not measured for clusters.
-        options = options_of(self, search_rough=1.0, unsettled_labels=0.0)
+        options = options_of(self, search_rough=1.0, unsettled_labels=0.0, decrease_per_tol=1.0)
         loss_of(self), threads(self.n_jobs)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
         if not (isinstance(self.C, str) and self.C == "scale"):
