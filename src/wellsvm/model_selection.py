@@ -113,7 +113,8 @@ class SemiSupervisedSplit(BaseCrossValidator):
     def _parts(self, partial: PartialLabels, groups: Any) -> Iterator[tuple[Any, Any]]:
         """Yield (train, test) row indices before unlabeled rows are put in their place."""
         if isinstance(self.cv, list):
-            yield from self.cv
+            for number, fold in enumerate(self.cv):
+                yield _fold(fold, number, partial.labeled.size)
             return
         splitter = self.cv
         if isinstance(splitter, Integral):
@@ -195,6 +196,17 @@ def hide_labels(
     codes = np.full_like(partial.codes, -1)
     codes[rows[kept]] = partial.codes[rows[kept]]
     return _as_given(y, _decode(partial.classes, codes, unlabeled), codes < 0, unlabeled)
+
+
+def _fold(fold: Any, number: int, n_rows: int) -> tuple[IndexArray, IndexArray]:
+    """The train and test rows of a fold that the caller gives, as indices."""
+    try:
+        train, test = (np.arange(n_rows)[np.asarray(part)].reshape(-1) for part in fold)
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"fold {number} of cv must be two lists of rows between 0 and {n_rows - 1}, to train and to test: {error}"
+        ) from error
+    return train, test
 
 
 def _take(groups: Any, rows: IndexArray) -> NDArray[Any] | None:

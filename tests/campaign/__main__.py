@@ -88,8 +88,8 @@ CLASSES = [
     Class("Ctrl-C while the command line imports", 20, 10, processes.interrupt_imports, _as_is, alone=True),
     Class("fit with little address space", 100, 25, processes.little_memory, _as_is, alone=True),
     Class("properties (Hypothesis)", 7, 1, _property, lambda seed, k, _: k),
-    Class("predict more than 2^31 entries", 1, 1, large.predict_beyond_int32, _as_is),
-    Class("fit more than 2^31 entries", 1, 1, large.fit_beyond_int32, _as_is),
+    Class("predict more than 2^31 entries", 1, 1, large.predict_beyond_int32, _as_is, alone=True),
+    Class("fit more than 2^31 entries", 1, 1, large.fit_beyond_int32, _as_is, alone=True),
     Class("a thousand classes", 1, 1, large.thousand_classes, _as_is),
     Class("native tests under sanitizers", 1, 1, _sanitize, _as_is, alone=True),
 ]

@@ -83,7 +83,12 @@ def kill(what: tuple[int, int, str]) -> tuple[str, str]:
     readable = [p for p in [path, *path.parent.glob(".wellsvm-*")] if stat.S_IMODE(p.stat().st_mode) & 0o077]
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    return outcome_of(lambda: _is_whole(path, readable))
+    return _of_a_file(outcome_of(lambda: _is_whole(path, readable)))
+
+
+def _of_a_file(told: tuple[str, str]) -> tuple[str, str]:
+    """A file that is not whole has a name of its own among the failures."""
+    return ("half-written file", told[1]) if told[0] == "wrong result" else told
 
 
 def _is_whole(path: Path, readable: list[Path]) -> None:
@@ -124,7 +129,7 @@ def full_disk(what: tuple[int, int, str]) -> tuple[str, str]:
         assert np.array_equal(wellsvm.load(path).coef_, expected.coef_), "the old file is not what it was"
         assert not list(path.parent.glob(".wellsvm-*")), "a temporary file is left"
 
-    kind, words = outcome_of(sound)
+    kind, words = _of_a_file(outcome_of(sound))
     return ("refused" if kind == "accepted" else kind), words
 
 

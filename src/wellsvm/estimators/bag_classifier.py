@@ -325,7 +325,10 @@ def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "
     """One value per bag, from one per bag or one per instance; where both fit, ``flat`` decides for instances."""
     if name == "y":
         require_one_kind(values)
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of different lengths
+        raise ValueError(f"{name} is no list with one {what} per bag: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; expected one {what} per bag")
     if len(array) == bags.n_instances and (flat or len(array) != len(bags)):
