@@ -101,7 +101,9 @@ def means_of_clusters(
     with warnings.catch_warnings(), threadpool_limits(1):  # with several threads its sums depend on their order
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
         means = model.fit(some).cluster_centers_.astype(np.float64)
-    return np.asarray(X @ means.T - 0.5 * np.sum(means * means, axis=1), dtype=np.float64)
+    # In the precision of X: a sparse product would else copy all of it.
+    near = np.asarray(X @ means.T.astype(X.dtype), dtype=np.float64)
+    return np.asarray(near - 0.5 * np.sum(means * means, axis=1), dtype=np.float64)
 
 
 def _compared_rows(options: Options) -> int:
