@@ -17,7 +17,8 @@ from experiments.studies.command import STUDIES
 from experiments.studies.parallel_descent import epochs
 from wellsvm.datasets import make_digit_bags, make_sparse_text
 
-UNFINISHED = ("large", "few_labels", "clustering_sparse", "clustering_uci")  # their journals hold what there was time for
+# Their journals hold what there was time for.
+UNFINISHED = ("large", "few_labels", "clustering_sparse", "clustering_uci")
 
 
 @pytest.fixture
