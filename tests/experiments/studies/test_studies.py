@@ -17,7 +17,8 @@ from experiments.studies.command import STUDIES
 from experiments.studies.parallel_descent import epochs
 from wellsvm.datasets import make_digit_bags, make_sparse_text
 
-UNFINISHED = ("large", "few_labels", "weak_labels")  # their journals hold what there was time for
+# Their journals hold what there was time for.
+UNFINISHED = ("large", "few_labels", "weak_labels", "clustering_sparse", "clustering_uci")
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_committed_results_are_those_of_the_trials(name):
     found = [trial.result for trial in STUDIES[name].trials(journal)]
     assert len(journal.entries) == sum(result is not None for result in found)
     assert name in UNFINISHED or len(journal.entries) == len(identities)
-    assert "accuracy" in journal.entries[0]
+    assert all({"accuracy", "adjusted_rand", "least"} & set(entry) for entry in journal.entries)
     of_methods = name.startswith("clustering") or name == "few_labels"
     assert of_methods or "| **mean**" in STUDIES[name].table(journal.entries, "accuracy")
 
