@@ -83,8 +83,9 @@ def test_a_callback_stops_the_fit_and_the_model_is_whole(refine):
 
 
 def test_a_run_that_has_converged_is_not_called_stopped():
-    n_last = clone(TWO_CLASSES).fit(MOONS.X, MOONS.y_partial).history_[-1].labelings
-    model = clone(TWO_CLASSES).set_callbacks(Listener(last=n_last)).fit(MOONS.X, MOONS.y_partial)
+    local = clone(TWO_CLASSES).set_params(search="local")  # no label vector is dropped on the way
+    n_last = clone(local).fit(MOONS.X, MOONS.y_partial).history_[-1].labelings
+    model = clone(local).set_callbacks(Listener(last=n_last)).fit(MOONS.X, MOONS.y_partial)
     assert Status(model.status_).converged
 
 
@@ -126,7 +127,7 @@ def test_every_estimator_begins_and_ends_its_tasks(name):
 def test_cross_validation_tells_of_its_folds_and_the_last_fit():
     listener = Listener()
     FITS["cv"](listener)
-    assert listener.ended.count("fold") == 2
+    assert listener.ended.count("fold") == 4  # two, without neighbors and with them
     assert listener.ended.count("fit on all rows") == 1
 
 
