@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from wellsvm.engine import safety
-from wellsvm.engine.out_of_fold import OutOfFold
 from wellsvm.engine.safety import judge_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
@@ -114,18 +113,3 @@ def test_classes_weigh_the_same_whatever_their_number_of_labels():
     assert verdict.error == pytest.approx(np.sqrt(0.25**2 + 3 * (0.5 / 6) ** 2))
     assert not verdict.helps
     assert safety._compare(gains, codes, Options(judge_errors=1.5)).helps
-
-
-def test_rows_that_lower_the_loss_but_make_more_labels_wrong_are_not_used(monkeypatch):
-    codes = np.repeat([0, 1], [20, 5])
-    without = np.where(codes == 0, -0.1, -0.1)[:, None]  # all in class 0: five wrong
-    with_unlabeled = np.where(codes == 0, np.where(np.arange(25) < 7, 0.1, -2.0), 2.0)[
-        :, None
-    ]  # seven wrong, sure else
-    told = OutOfFold(codes, np.ones(25, dtype=bool), without, with_unlabeled)
-    monkeypatch.setattr(safety, "out_of_fold", lambda *_: told)
-    even = safety.judge_unlabeled(None, codes, np.array([0.5, 0.5]), "hinge", np.ones(25), 0, Options())
-    rare = safety.judge_unlabeled(None, codes, np.array([0.8, 0.2]), "hinge", np.ones(25), 0, Options())
-    assert even.gain == rare.gain > 2 * rare.error
-    assert even.helps
-    assert not rare.helps

@@ -126,7 +126,7 @@ def test_every_estimator_begins_and_ends_its_tasks(name):
 def test_cross_validation_tells_of_its_folds_and_the_last_fit():
     listener = Listener()
     FITS["cv"](listener)
-    assert listener.ended.count("fold") == 2
+    assert listener.ended.count("fold") == 4  # two, without neighbors and with them
     assert listener.ended.count("fit on all rows") == 1
 
 

@@ -3,9 +3,7 @@
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
 that is wrong costs at most 2, however far it is off. Every class weighs the same. Unlabeled rows are used if they lower
-the mean loss by more than two standard errors of the difference, and if no more labeled rows are predicted
-wrong than without them, classes weighed by their shares: with the same weight for all, a function that tells a rare
-class a little better may cost many rows of a frequent one.
+the mean loss by more than two standard errors of the difference.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
@@ -36,11 +34,7 @@ def judge_unlabeled(
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
     gains = _ramp(without, codes) - _ramp(with_unlabeled, codes)
-    verdict = _compare(gains[held_out], codes[held_out], options)
-    fewer = _wrong(without, codes).astype(float) - _wrong(with_unlabeled, codes)
-    counts = np.bincount(codes[held_out], minlength=shares.size)
-    saved = float(np.sum((shares / np.maximum(counts, 1))[codes[held_out]] * fewer[held_out]))
-    return verdict._replace(helps=verdict.helps and saved >= 0)
+    return _compare(gains[held_out], codes[held_out], options)
 
 
 def _ramp(values: FloatArray, codes: IntArray) -> FloatArray:
@@ -53,12 +47,6 @@ def _ramp(values: FloatArray, codes: IntArray) -> FloatArray:
         others[np.arange(codes.size), codes] = -np.inf
         margins = 0.5 * (own - others.max(axis=1))
     return np.clip(1.0 - margins, 0.0, 2.0)
-
-
-def _wrong(values: FloatArray, codes: IntArray) -> BoolArray:
-    """Which rows have another class than the predicted one."""
-    predicted = (values[:, 0] > 0).astype(np.intp) if values.shape[1] == 1 else np.argmax(values, axis=1)
-    return np.asarray(predicted != codes)
 
 
 def _compare(gains: FloatArray, codes: IntArray, options: Options) -> Verdict:

@@ -440,8 +440,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         at that penalty only.
     safe : bool, default=True
         Whether to leave the unlabeled rows out where the labeled ones speak against them: by cross-validation, they
-        must lower the loss of labeled rows by two standard errors and raise no error rate. Asked only where the
-        balance is estimated.
+        must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
     intercept_scaling : float, default=1.0
         Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
         With few labels 3 can be better, on columns scaled to [0, 1] for instance.
