@@ -19,9 +19,10 @@ from wellsvm.labels.proportions import ProportionLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import fit_svm
 
-__all__ = ["first_direction", "searching_helps"]
+__all__ = ["first_direction", "first_labels_price", "searching_helps"]
 
 
 def first_direction(rows: Rows, labels: ProportionLabels, heard: BoolArray) -> FloatArray:
@@ -34,6 +35,11 @@ def first_direction(rows: Rows, labels: ProportionLabels, heard: BoolArray) -> F
     share = np.where(known, labels.y_known > 0, share)  # a label says more than the share of its group
     weights = np.where(heard, share - share[heard].mean(), 0.0)
     return np.asarray(rows.scores(rows.combine(np.ascontiguousarray(weights[:, None])))[:, 0])
+
+
+def first_labels_price(rows: Rows, options: Options) -> float:
+    """Price of the SVM on the first labels, as a share of C."""
+    return options.first_labels_price if isinstance(rows, LinearRows) else options.first_labels_kernel_price
 
 
 def searching_helps(
@@ -89,7 +95,7 @@ def _errors(
     scores = first_direction(rows, labels, ~out)
     y = labels.linear_oracle(scores)
     first = fit_svm(
-        rows, BalancedLabels.known(y), Losses.of(loss, options.first_labels_price * C), y,
+        rows, BalancedLabels.known(y), Losses.of(loss, first_labels_price(rows, options) * C), y,
         tol=options.judge_tol * options.tol, rng=rng, options=options,
     )  # fmt: skip
     task = Task(rows, labels, Losses.of(loss, C), rising=np.ones(C.size, dtype=np.bool_))

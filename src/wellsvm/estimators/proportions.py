@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wellsvm.engine.group_judgement import first_direction, searching_helps
+from wellsvm.engine.group_judgement import first_direction, first_labels_price, searching_helps
 from wellsvm.estimators.base import all_or_nothing, flag, number
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.group_shares import GroupShares, read_group_shares
@@ -12,7 +12,6 @@ from wellsvm.estimators.weak_base import WeakBase, class_labels
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
 from wellsvm.labels.proportions import ProportionLabels
-from wellsvm.options import Options
 
 __all__ = ["ProportionSVC"]
 
@@ -210,7 +209,7 @@ class ProportionSVC(WeakBase):
         sets: list[LabelSet] = list(label_sets)
         if not self.searched_:
             sets = [BalancedLabels.known(labels.linear_oracle(f)) for labels, f in zip(label_sets, scores)]
-            prices = Options.first_labels_price * prices
+            prices = first_labels_price(ground.rows, ground.options) * prices
         fits = self._fit_sets(ground, given.known, sets, [[f] for f in scores], prices, heard)
         if len(fits) == 1:
             y_found = label_sets[0].linear_oracle(fits[0].scores())
