@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from wellsvm._in_blocks import blocks_of, check_blocks, require_linear
@@ -29,7 +30,8 @@ from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunctio
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows, Rows
-from wellsvm.rows.block_rows import linear_rows
+from wellsvm.rows.block_rows import BlockRows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.mixture import UPDATES
@@ -46,6 +48,7 @@ __all__ = [
     "loss_of",
     "make_kernel",
     "make_rows",
+    "new_seed",
     "number",
     "options_of",
     "threads",
@@ -244,11 +247,16 @@ def make_rows(
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
-        return linear_rows(X, bias, n_jobs)
+        return BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, cache_size, pairs)
 
 
 # ------------------------------------------------------------------ estimators
+
+
+def new_seed(random_state: Any) -> int:
+    """One seed for all generators of a fit."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 class Silent:

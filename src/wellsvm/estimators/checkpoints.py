@@ -1,28 +1,18 @@
-"""Where the fit of an estimator is kept, if it is: the file, and the seed that it begins with."""
+"""Where the fit of an estimator is kept, if it asks for it."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
-
 from wellsvm.engine.checkpoint import Checkpoint
 from wellsvm.rows import LinearRows, Rows
 
-__all__ = ["checkpoint_of", "new_seed"]
+__all__ = ["checkpoint_of"]
 
 
-def new_seed(random_state: Any) -> int:
-    """One seed for all generators of a fit."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint | None:
-    """The file that the estimator's fit is kept in, if it asks for one."""
-    if estimator.checkpoint is None:
-        return None
+def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint:
+    """The file that the estimator's fit is kept in."""
     if not isinstance(estimator.checkpoint, (str, os.PathLike)):
         raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
     if not isinstance(rows, LinearRows):

@@ -23,13 +23,14 @@ from wellsvm.estimators.base import (
     loss_of,
     make_kernel,
     make_rows,
+    new_seed,
     number,
     options_of,
     threads,
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of, new_seed
+from wellsvm.estimators.checkpoints import checkpoint_of
 from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
 from wellsvm.estimators.joint_clusters import relabel_together
 from wellsvm.function import LinearFunction, stacked
@@ -277,7 +278,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, KernelModel):
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
         rows = self._rows(X, kernel)
-        kept = checkpoint_of(self, rows)
+        kept = None if self.checkpoint is None else checkpoint_of(self, rows)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (new_seed(self.random_state),))
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double

@@ -11,9 +11,9 @@ from wellsvm.bags import Bags
 from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.engine.recipe import Guess, Opening, Task
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import AS_IN_PAPER, options_of, threads, whole_number
+from wellsvm.estimators.base import AS_IN_PAPER, new_seed, options_of, threads, whole_number
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of, new_seed
+from wellsvm.estimators.checkpoints import checkpoint_of
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
 from wellsvm.rows import Rows
@@ -205,7 +205,7 @@ class MultiInstanceSVC(BagClassifier):
     @with_callbacks
     def _fit_on(self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows) -> Self:
         options, wanted = self._options(), self._positive_codes()
-        kept = checkpoint_of(self, rows, y=codes, bags=bags.offsets)
+        kept = None if self.checkpoint is None else checkpoint_of(self, rows, y=codes, bags=bags.offsets)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (new_seed(self.random_state),))
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=self.max_iter)

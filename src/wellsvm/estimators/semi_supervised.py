@@ -30,12 +30,13 @@ from wellsvm.estimators.base import (
     loss_of,
     make_kernel,
     make_rows,
+    new_seed,
     number,
     options_of,
     threads,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of, new_seed
+from wellsvm.estimators.checkpoints import checkpoint_of
 from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.refusals import require_labels, require_marked
@@ -569,7 +570,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None)
-        kept = checkpoint_of(self, rows, y=partial.codes, prices=C)
+        kept = None if self.checkpoint is None else checkpoint_of(self, rows, y=partial.codes, prices=C)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (new_seed(self.random_state),))
         shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
