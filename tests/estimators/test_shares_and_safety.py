@@ -128,7 +128,9 @@ def test_first_labels_of_the_user_need_not_have_an_estimated_balance():
     for estimator in (SemiSupervisedSVC(), SemiSupervisedSVCCV(cv=2, Cs_unlabeled=[0.1])):
         with pytest.raises(ValueError, match="init contradicts"):
             estimator.set_params(init=flipped).fit(X, y)
-    assert SemiSupervisedSVCCV(cv=2, Cs_unlabeled=[0.1], init=truth.astype(float)).fit(X, y).balance_.sum() == pytest.approx(1.0)
+    assert SemiSupervisedSVCCV(cv=2, Cs_unlabeled=[0.1], init=truth.astype(float)).fit(
+        X, y
+    ).balance_.sum() == pytest.approx(1.0)
 
 
 # ------------------------------------------------------------------ unlabeled rows used, or not

@@ -11,10 +11,8 @@ from wellsvm.rows import LinearRows, Rows
 __all__ = ["checkpoint_of"]
 
 
-def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint | None:
-    """The file that the estimator's fit is kept in, if it asks for one."""
-    if estimator.checkpoint is None:
-        return None
+def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint:
+    """The file that the estimator's fit is kept in."""
     if not isinstance(estimator.checkpoint, (str, os.PathLike)):
         raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
     if not isinstance(rows, LinearRows):

@@ -335,7 +335,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
         n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
         progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
         rows, balance = self._rows(X, kernel), Options.default_balance if self.balance == "auto" else self.balance
-        kept = checkpoint_of(self, rows)
+        kept = None if self.checkpoint is None else checkpoint_of(self, rows)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (seed,))
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double

@@ -229,7 +229,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         options, context = self._options(), float(self.context)
         prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
         rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
-        kept = checkpoint_of(self, rows, y=codes, bags=bags.offsets)
+        kept = None if self.checkpoint is None else checkpoint_of(self, rows, y=codes, bags=bags.offsets)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
         wanted = self._positive_codes()

@@ -616,7 +616,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None, None, self.neighbors)
-        kept = checkpoint_of(self, rows, y=partial.codes, prices=C)
+        kept = None if self.checkpoint is None else checkpoint_of(self, rows, y=partial.codes, prices=C)
         stages = Unsaved() if kept is None else kept.stages()
         (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
         shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
