@@ -33,7 +33,8 @@ from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunctio
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows, Rows
-from wellsvm.rows.block_rows import linear_rows
+from wellsvm.rows.block_rows import BlockRows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.mixture import UPDATES
@@ -271,7 +272,7 @@ def make_rows(
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
-        return linear_rows(X, bias, n_jobs)
+        return BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
     return kernel_rows(X, kernel, bias, C, None if cache_size is None else float(cache_size), pairs)
 
 

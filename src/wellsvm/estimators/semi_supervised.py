@@ -194,7 +194,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
         """Whether the classes are searched together: where their counts are settled, and the search is annealed."""
-        return self.search != "local" and joint_counts(label_sets) is not None
+        return len(label_sets) > 1 and self.search != "local" and joint_counts(label_sets) is not None
 
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
