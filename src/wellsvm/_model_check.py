@@ -123,9 +123,10 @@ def _require_prediction(model: Any, width: int) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            predicted = model.predict([row] if hasattr(model, "locate") else row)
+            data = [row] if hasattr(model, "locate") else row
+            predicted = model.predict(data)
             if hasattr(model, "predict_proba"):
-                model.predict_proba(row)
+                model.predict_proba(data)
         except Exception as error:
             raise ValueError(f"it cannot predict: {type(error).__name__}: {error}") from error
     _require(len(predicted) == 1, "prediction", f"of one row has {len(predicted)} entries")

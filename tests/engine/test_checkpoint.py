@@ -18,7 +18,7 @@ FITS = {
     "two classes": (SemiSupervisedSVC(unlabeled=-1, random_state=0, tol=1e-2), X, Y),
     "three classes": (SemiSupervisedSVC(unlabeled=-1, random_state=0, tol=1e-2, safe=False), X, THREE),
     "bags": (MultiInstanceSVC(0.05, 0.05, kernel="linear", random_state=0, tol=1e-2), BAGS, BAG_LABELS),
-    "clusters": (MaxMarginClustering(n_clusters=3, random_state=0), X, None),
+    "clusters": (MaxMarginClustering(n_clusters=3, many="divided", random_state=0), X, None),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -65,7 +66,7 @@ def campaign(kind):
         problem = Enumerable(rows, KINDS[kind](y, rng), losses, K + 1.0)
         every = list(enumerate_labels(problem.label_set))
         optimum = generic_master(problem.K, problem.label_set, losses, every).value
-        state = begin(*problem[:3], options=accurate(TOL, "climb"))
+        state = begin(*problem[:3], options=replace(accurate(TOL, "climb"), min_decrease=0.0))
         result = cutting_plane(state, [problem.label_set.initial(rng)], rng)
         solved.append((problem, result, optimum))
     return solved

@@ -54,7 +54,7 @@ KERNELS = {
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "callable"])
 def test_a_small_cache_gives_the_objective_of_the_whole_matrix(caches, kernel, make, share):
     X, y = problem()
-    params = {**KERNELS[kernel], "C_unlabeled": 0.1, "tol": 1e-4, "random_state": 0}
+    params = {**PLAIN, **KERNELS[kernel], "tol": 1e-4, "random_state": 0}
     itemsize = 4 if kernel in ("rbf", "sigmoid") else 8
     whole = SemiSupervisedSVC(**params).fit(make(X), partly(y))
     assert not caches
@@ -104,7 +104,7 @@ def test_bags_within_a_budget(caches):
 def test_clusters_within_a_budget(caches):
     X = np.random.default_rng(0).standard_normal((90, 2)) + 8 * np.repeat(np.eye(3)[:, :2], 30, axis=0)
     whole, part = (
-        MaxMarginClustering(n_clusters=3, kernel="rbf", cache_size=c, random_state=0).fit(X) for c in (None, 0.01)
+        MaxMarginClustering(n_clusters=2, kernel="rbf", cache_size=c, random_state=0).fit(X) for c in (None, 0.01)
     )
     assert len(caches) == 1
     np.testing.assert_array_equal(part.labels_, whole.labels_)
@@ -113,8 +113,8 @@ def test_clusters_within_a_budget(caches):
 @pytest.mark.slow
 def test_cross_validation_within_a_budget(caches):
     X, y = problem()
-    params = {"kernel": "rbf", "gammas": [0.05, 0.5], "Cs_unlabeled": [0.1], "cv": 2, "random_state": 0}
-    whole, part = (SemiSupervisedSVCCV(**params, cache_size=c).fit(X, partly(y)) for c in (None, 0.01))
+    params = {"kernel": "rbf", "gammas": [0.05, 0.5], "Cs_unlabeled": [0.1], "cv": 2, "neighbors": None}
+    whole, part = (SemiSupervisedSVCCV(**params, cache_size=c, random_state=0).fit(X, partly(y)) for c in (None, 0.01))
     assert len(caches) >= 2
     np.testing.assert_array_equal(part.scores_, whole.scores_)
     assert (part.C_unlabeled_, part.gamma_) == (whole.C_unlabeled_, whole.gamma_)

@@ -233,7 +233,7 @@ def test_without_estimate_or_safety_verbose_tells_nothing_of_them(caplog):
     with caplog.at_level(logging.INFO, logger="wellsvm"):
         fit(X, y, verbose=1, balance="labels")
         fit(X, y, verbose=0)
-    assert not [r for r in caplog.records if r.getMessage().startswith(("class shares", "unlabeled rows"))]
+    assert not [r for r in caplog.records if r.getMessage().startswith(("class shares, estimated", "unlabeled rows"))]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -110,7 +110,7 @@ def test_bags_that_straddle_blocks(tmp_path, data, kind):
 
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
-@pytest.mark.parametrize("parameters", [{}, {"n_clusters": 3}, {"init": "alignment"}])
+@pytest.mark.parametrize("parameters", [{}, {"n_clusters": 3, "many": "divided"}, {"init": "alignment"}])
 def test_clusters(tmp_path, data, kind, parameters):
     X = data[0][:800] if kind == "csr" else data[0][:800, :12].toarray() + 0.1
     memory = MaxMarginClustering(random_state=0, **parameters).fit(X)

@@ -30,6 +30,18 @@ MEANING = {
         "Another label vector would have changed the objective by less than the tolerance asks for.",
         "Nothing to do. A smaller tol searches on; it rarely changes what is predicted.",
     ),
+    Status.ENOUGH: (
+        "There were enough label vectors to start the search for key instances from; more led to the same choice.",
+        "Nothing to do. A larger max_iter goes on.",
+    ),
+    Status.SETTLED: (
+        "Hardly a row changes its cluster any more.",
+        "Nothing to do.",
+    ),
+    Status.STILL_MOVING: (
+        "Rows still changed their cluster when the rounds ran out.",
+        "Try another number of clusters, or scale the features; clusters that overlap never quite settle.",
+    ),
     Status.MAX_ITER: (
         "The search ended after max_iter label vectors, before it was done.",
         "Scale the features if they are not scaled. Then raise max_iter, or tol if that takes too long.",

@@ -19,6 +19,7 @@ from wellsvm.estimators.parameters import seed_of
 from wellsvm.estimators.semi_supervised import SemiSupervisedBase
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
+from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
@@ -180,7 +181,7 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
 
     def _svm_rows(self, X: Matrix, kernel: Kernel) -> Rows:
         """Rows for SVMs, in full precision."""
-        return make_rows(X, kernel, self._has_intercept(), np.inf)
+        return make_rows(X, kernel, self._has_intercept(), 2 * Options.most_C_in_single)
 
     @abstractmethod
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:

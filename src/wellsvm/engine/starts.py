@@ -101,7 +101,7 @@ def means_of_clusters(
     with warnings.catch_warnings(), threadpool_limits(1):  # with several threads its sums depend on their order
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
         means = model.fit(some).cluster_centers_.astype(np.float64)
-    weights = np.vstack([means.T, np.zeros(n_clusters)])
+    weights = np.ascontiguousarray(np.vstack([means.T, np.zeros(n_clusters)]))
     return np.asarray(rows.scores(weights) - 0.5 * np.sum(means * means, axis=1))
 
 

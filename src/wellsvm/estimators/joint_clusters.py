@@ -207,7 +207,8 @@ class Joint:
     def _bounds(found: Values) -> tuple[FloatArray, FloatArray]:
         if isinstance(found.solution, PairSolution):
             return found.solution.upper, found.solution.gap
-        return np.array([svm.upper for svm in found.solution]), np.array([svm.gap for svm in found.solution])
+        # rounding can leave a gap of -1e-16
+        return np.array([svm.upper for svm in found.solution]), np.array([max(svm.gap, 0.0) for svm in found.solution])
 
 
 # ------------------------------------------------------------------ clusters by values

@@ -63,7 +63,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
         Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 0.25, 1, 4 and 16 for
         "rbf", and ``gamma`` alone for others; None is ``gamma`` alone.
     neighbors : "auto", int, None or sequence of them, default="auto"
-        What to try as ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" is None and, where rows are at most 2000, 6.
+        What to try as ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" is None and, for at most 2000 rows and
+        without a ``cache_size``, 6.
     balances : sequence or None, default=None
         What to try as ``balance``; None is ``balance`` alone.
     cv : int, splitter or iterable, default=5
@@ -319,7 +320,7 @@ stopping, weight_update, search, intercept_scaling, probability
     def _neighbor_grid(self, n_rows: int) -> list[int | None]:
         """Numbers of neighbours to try, None first: it is what the others must beat."""
         if isinstance(self.neighbors, str) and self.neighbors == "auto":
-            few = n_rows <= Options.most_rows_for_neighbors
+            few = n_rows <= Options.most_rows_for_neighbors and self.cache_size is None
             return [None, Options.usual_neighbors] if few else [None]
         given = [self.neighbors] if self.neighbors is None else _sequence("neighbors", self.neighbors)
         numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]

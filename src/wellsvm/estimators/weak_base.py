@@ -8,7 +8,7 @@ Each of them says which labels are allowed, what scores to start from and what a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,10 @@ class WeakBase(SemiSupervisedBase):
     min_violation = min_decrease = None
     stopping, weight_update = "relative", "level"
     unlabeled: Any = "auto"
+
+    def _options(self) -> Options:
+        # Rows count whole in a search: weighing them by how sure their labels are was not measured for other labels.
+        return replace(super()._options(), sure_margin=0.0)
 
     def _ground(self, X: Any, sample_weight: Any, n_problems: Callable[[Matrix], int], most: float) -> Ground:
         """Check parameters and X, and make its rows; ``most`` is the largest price of a row of weight 1.

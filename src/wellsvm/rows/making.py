@@ -46,7 +46,14 @@ def kernel_rows(
 
 def _require_scale(rows: GramRows, kernel: Kernel, C: float, options: Options) -> None:
     """Refuse kernel values whose rounding is larger than the ridge 1 / C: the result would be that of chance."""
-    largest = float(rows.squared_norms.max(initial=0.0))
+    norms = rows.squared_norms
+    largest = float(norms.max(initial=0.0))
+    bad = np.flatnonzero(~np.isfinite(norms))
+    if bad.size:
+        raise ValueError(
+            f"kernel={kernel.name!r} gives {norms[bad[0]]:g} for row {bad[0]} with itself. Scale the features, for "
+            "instance with sklearn.preprocessing.StandardScaler, or choose another gamma, degree or coef0"
+        )
     if C * largest > options.most_scale:
         raise ValueError(
             f"kernel={kernel.name!r} gives {largest:g} for a row with itself, too large beside C={C:g}: their "
