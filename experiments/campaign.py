@@ -74,9 +74,14 @@ def cluster_of(n_workers: int) -> Iterator[tuple[Any, Any]]:
 
 def kill(cluster: Any, numbers: list[int], restart: bool = True) -> None:
     """kill -9 of workers of a cluster that was started here."""
+
+    async def never() -> None:
+        """Takes the place of what starts a worker again: a nanny has no switch for it."""
+
     nannies = list(cluster.workers.values())
     for k in numbers:
-        nannies[k].auto_restart = restart
+        if not restart:
+            nannies[k].instantiate = never
         if nannies[k].process is not None and nannies[k].process.pid:
             os.kill(nannies[k].process.pid, signal.SIGKILL)
 

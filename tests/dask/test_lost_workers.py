@@ -33,8 +33,13 @@ def cluster_of(n_workers):
 
 def kill(cluster, which, restart=True):
     """kill -9 of workers that this test has started."""
+
+    async def never():
+        return distributed.Status.failed
+
     for nanny in list(cluster.workers.values())[which]:
-        nanny.auto_restart = restart
+        if not restart:
+            nanny.instantiate = never  # a nanny has no switch for it
         os.kill(nanny.process.pid, signal.SIGKILL)
 
 

@@ -640,7 +640,7 @@ def test_a_grid_search_over_a_pipeline_keeps_unlabeled_rows_in_training():
 
 
 def table_rows(text):
-    return [line for line in text.splitlines() if line.strip()[:1].isdigit()]
+    return [line for line in text.splitlines() if line.strip()[:1].isdigit() and len(line.split()) == 6]
 
 
 def test_verbose_logs_a_table_with_one_row_per_label_vector(caplog):

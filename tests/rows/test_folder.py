@@ -171,7 +171,7 @@ print(peak[0] - before, model.objective_)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_file_four_times_the_memory_allowed_stays_below_it(tmp_path):
     rng = np.random.default_rng(0)
-    n, entries, d = 40_000, 800, 20_000
+    n, entries, d = 100_000, 800, 20_000
     y = rng.integers(0, 2, n)
 
     def part(begin, end):

@@ -243,9 +243,8 @@ stopping, weight_update, search, intercept_scaling, probability
             rows = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows_of(X, kernel, largest, None, pairs, neighbors)  # the threads share it
             for trial in trials:
-                begin = len(scores) * len(folds)
-                jobs = [bind(fold_scores, rows, trial, begin + i) for i in range(len(folds))]
-                scores.append(np.transpose(run(jobs, n_jobs)))
+                numbers = range(len(scores) * len(folds), (len(scores) + 1) * len(folds))
+                scores.append(np.transpose(run([bind(fold_scores, rows, trial, i) for i in numbers], n_jobs)))
                 self.candidates_.append({"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance})
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
