@@ -39,7 +39,7 @@ from wellsvm.estimators.base import (
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of
+from wellsvm.estimators.checkpoints import checkpoint_of, require_path
 from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.parameters import price, require_prices, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin
@@ -610,6 +610,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     @with_callbacks
     def _fit(self, X, y, sample_weight):
         options, n_jobs = self._options(), threads(self.n_jobs)
+        require_path(self.checkpoint)
         X, partial = self._validate(X, y)
         loss = self._loss(X)
         C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))
