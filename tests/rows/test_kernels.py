@@ -147,7 +147,7 @@ def test_kernels_that_differ_in_gamma_share_what_it_does_not_enter(monkeypatch, 
 
 
 def test_pairs_are_not_kept_where_a_matrix_beside_them_would_not_fit(monkeypatch):
-    X = np.zeros((50, 2))
+    X = np.arange(100.0).reshape(50, 2)
     monkeypatch.setattr(kernels, "available_memory", lambda: 2 * 4 * 50**2 - 1)
     assert Kernel("rbf").pairs(X) is None
     assert Kernel("rbf").gram(X).shape == (50, 50)

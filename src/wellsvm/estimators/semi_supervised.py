@@ -215,7 +215,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         pairs: Any = None,
         neighbors: int | None = None,
     ) -> Rows:
-        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
+        most = Options.largest_value  # as a feature's
+        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, high=most, open_low=True)
         if neighbors is None:
             return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
         whole_number("neighbors", neighbors, low=1)

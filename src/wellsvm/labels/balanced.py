@@ -127,7 +127,7 @@ def _checked(balance: Any) -> Balance:
 
 
 def _is_share(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(0 <= value <= 1)
 
 
 def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:
