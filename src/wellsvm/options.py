@@ -386,8 +386,9 @@ class Options:
     """Shares that a user gives for all classes need not sum to 1 to the last digit: two decimals each are fine."""
     bias: float = 1.0
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
-    largest_value: float = 1e150
-    """Larger values of X are refused: their squared norm may overflow."""
+    largest_value: float = 1e70
+    """Larger values of X are refused: estimates and solvers square squared norms and add them up, and fourth powers of
+    1e70 leave room for the sum of 1e28."""
     largest_price: float = 1e100
     """Larger prices C, or products of C and a weight, are refused: objectives would overflow."""
     least_price: float = 1e-100

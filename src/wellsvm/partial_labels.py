@@ -22,6 +22,7 @@ __all__ = [
     "PartialLabels",
     "missing_cells",
     "normalize_partial_labels",
+    "require_no_infinity",
     "require_one_kind",
     "require_two_classes",
     "unlabeled_cells",
@@ -288,12 +289,17 @@ def _is_number_or_date(value: Any) -> bool:
     return isinstance(value, (Number, np.generic)) and not isinstance(value, (str, bytes))
 
 
+def require_no_infinity(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
+    """Raise ValueError where a label is infinite, and name the first of ``rows`` that has such a one."""
+    infinite = np.isinf(known) if known.dtype.kind == "f" else np.zeros(known.size, dtype=bool)
+    if infinite.any():
+        raise ValueError(f"Input y contains infinity, first at index {rows[np.argmax(infinite)]}.")
+
+
 def _check_discrete(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
     if known.dtype.kind != "f":
         return
-    infinite = np.isinf(known)
-    if infinite.any():
-        raise ValueError(f"Input y contains infinity, first at index {rows[np.argmax(infinite)]}.")
+    require_no_infinity(known, rows)
     fractional = known != np.trunc(known)
     if fractional.any():
         first = np.argmax(fractional)

@@ -38,6 +38,11 @@ def in_bags(rng: np.random.Generator) -> dict[str, Any]:
     return {"X": X, "y": y, "groups": np.repeat(np.arange(BAGS), 2)}
 
 
+def labeled(rng: np.random.Generator) -> dict[str, Any]:
+    """Rows that are all labeled."""
+    return dict(zip(("X", "y"), rows(rng)), sample_weight=np.ones(ROWS))
+
+
 def unlabeled(rng: np.random.Generator) -> dict[str, Any]:
     """Rows alone."""
     return {"X": rows(rng)[0]}
@@ -62,6 +67,10 @@ TARGETS = [
     Target("SemiSupervisedSVCCV", partly_labeled, {"Cs_unlabeled": [0.1], "cv": 2}),
     Target("MultiInstanceSVC", in_bags),
     Target("MaxMarginClustering", unlabeled),
+    Target("MultiInstanceSVCCV", in_bags, {"Cs_positive": [1.0], "Cs_negative": [1.0], "contexts": [0.0], "cv": 2}),
+    Target("PositiveUnlabeledSVC", partly_labeled, {"positive_class": 1, "negative_class": 0}),
+    Target("NoisyLabelSVC", labeled, {"noise": 0.1}),
+    Target("CandidateLabelSVC", labeled),
 ]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -147,13 +149,22 @@ def test_kernels_that_differ_in_gamma_share_what_it_does_not_enter(monkeypatch, 
 
 
 def test_pairs_are_not_kept_where_a_matrix_beside_them_would_not_fit(monkeypatch):
-    X = np.zeros((50, 2))
+    X = np.arange(100.0).reshape(50, 2)
     monkeypatch.setattr(kernels, "available_memory", lambda: 2 * 4 * 50**2 - 1)
     assert Kernel("rbf").pairs(X) is None
     assert Kernel("rbf").gram(X).shape == (50, 50)
     monkeypatch.setattr(kernels, "available_memory", lambda: 2 * 4 * 50**2)
     assert Kernel("rbf").pairs(X).shape == (50, 50)
     assert Kernel(rbf_kernel).pairs(X) is None
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e30])
+def test_pairs_that_single_precision_cannot_hold_are_not_kept(scale):
+    X = np.arange(20.0).reshape(10, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Kernel("rbf").pairs(X * scale) is None
+        assert Kernel("rbf").pairs(X * scale, single=False) is not None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -93,8 +93,9 @@ def means_of_clusters(
     n, most = rows.n_instances, _compared_rows(options) if n_clusters == 2 else options.alignment_sample
     few = n <= options.alignment_sample
     some = rows.taken(np.arange(n) if few else np.sort(rng.choice(n, most, replace=False)))
-    if sparse.issparse(some):  # k-means asks for short indices, and finds distances in single precision bit by bit
-        parts = (some.data.astype(np.float64), some.indices.astype(np.int32), some.indptr.astype(np.int32))
+    some = some.astype(np.float64, copy=False)  # in single precision sums of squares overflow early
+    if sparse.issparse(some):  # k-means asks for short indices
+        parts = (some.data, some.indices.astype(np.int32), some.indptr.astype(np.int32))
         some = sparse.csr_matrix(parts, shape=some.shape)
     seed = int(rng.integers(np.iinfo(np.int32).max))
     model = KMeans(n_clusters, n_init=n_draws, max_iter=options.k_means_rounds, random_state=seed)

@@ -29,7 +29,7 @@ from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.feature_names import validate_named
 from wellsvm.estimators.parameters import price
 from wellsvm.losses import Losses
-from wellsvm.partial_labels import missing_cells, require_one_kind
+from wellsvm.partial_labels import missing_cells, require_no_infinity, require_one_kind
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
 
@@ -129,6 +129,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         flat = groups is not None
         bags = self._checked(as_bags(bags, groups), reset=True)
         y = _per_bag(bags, y, flat)
+        require_no_infinity(y, np.arange(y.size))  # scikit-learn warns of a cast first
         check_classification_targets(y)
         classes = unique_labels(y)
         if len(classes) < 2:

@@ -15,6 +15,7 @@ from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.estimators.base import number, whole_number
 from wellsvm.estimators.semi_supervised_cv import _Decided as Decided
+from wellsvm.model_selection import _fold as checked_fold
 
 __all__ = ["Fold", "Judge", "bag_folds", "by_scorer", "mean_hinge", "results_of", "values_of"]
 
@@ -42,6 +43,8 @@ def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
                 f"class {rare!r} has one bag, which no fold can hold out; add bags, or use MultiInstanceSVC"
             )
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    elif hasattr(cv, "__iter__") and not hasattr(cv, "split"):  # text has a split too
+        cv = [checked_fold(fold, k, len(y)) for k, fold in enumerate(cv)]
     folds: list[Fold] = []
     for train, test in check_cv(cv).split(np.zeros(len(y)), y):
         held_out = np.ones(len(y), dtype=np.bool_)

@@ -207,7 +207,8 @@ def check_matrix(
         first = int(np.flatnonzero(np.abs(values.astype(np.float64)) > Options.largest_value)[0])
         raise ValueError(
             f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
-            "overflows. Scale the features down, for instance with sklearn.preprocessing.MaxAbsScaler."
+            f"overflows, or the square of that does; at most {Options.largest_value:g} is allowed. Scale the features "
+            "down, for instance with sklearn.preprocessing.MaxAbsScaler."
         )
     return X
 

@@ -80,6 +80,8 @@ def _of_sets(sets: Any, classes: Any) -> tuple[np.ndarray, BoolArray]:
     except TypeError:
         raise TypeError("y mixes classes of different types; use numbers or strings for all of them") from None
     named = np.array(present) if classes is None else np.asarray(classes)
+    if named.ndim != 1:
+        raise TypeError(f"classes must be a list of classes or None; got classes={classes!r}")
     place = {c: k for k, c in enumerate(named.tolist())}
     candidates = np.zeros((len(sets), named.size), dtype=np.bool_)
     for i, cell in enumerate(sets):

@@ -8,13 +8,17 @@ from typing import Any
 from wellsvm.engine.checkpoint import Checkpoint
 from wellsvm.rows import LinearRows, Rows
 
-__all__ = ["checkpoint_of"]
+__all__ = ["checkpoint_of", "require_path"]
+
+
+def require_path(checkpoint: Any) -> None:
+    """Refuse a checkpoint of a wrong kind: before data are looked at, or a long fit begins."""
+    if checkpoint is not None and not isinstance(checkpoint, (str, os.PathLike)):
+        raise TypeError(f"checkpoint must be the path of a file or None; got checkpoint={checkpoint!r}")
 
 
 def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint:
     """The file that the estimator's fit is kept in."""
-    if not isinstance(estimator.checkpoint, (str, os.PathLike)):
-        raise TypeError(f"checkpoint must be the path of a file or None; got {estimator.checkpoint!r}")
     if not isinstance(rows, LinearRows):
         raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
     asked = estimator.get_params(deep=False)

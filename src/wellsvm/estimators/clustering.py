@@ -26,7 +26,7 @@ from wellsvm.estimators.base import (
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of
+from wellsvm.estimators.checkpoints import checkpoint_of, require_path
 from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
 from wellsvm.estimators.links import links_of
 from wellsvm.estimators.parameters import price, seed_of
@@ -285,6 +285,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
         whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
         choice("cut", self.cut, ("balance", "zero"))
         together = choice("many", self.many, ("together", "divided")) == "together" and n_clusters > 2
+        require_path(self.checkpoint)
         flag("orient", self.orient), flag("fit_intercept", self.fit_intercept), flag("center", self.center)
         X = check_matrix(self, X, reset=True)
         if X.shape[0] < n_clusters:

@@ -12,7 +12,7 @@ from wellsvm.bags import Bags
 from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.estimators.base import AS_IN_PAPER, loss_of, number
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of
+from wellsvm.estimators.checkpoints import checkpoint_of, require_path
 from wellsvm.estimators.key_instances import KeyInstanceClassifier
 from wellsvm.estimators.key_tasks import Prices
 from wellsvm.estimators.parameters import seed_of
@@ -223,6 +223,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         super()._check_parameters()
         self._check_prices()
         number("context", self.context, low=0.0)
+        require_path(self.checkpoint)
 
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
     cells = np.asarray(y, dtype=object).ravel()
     if cells.size != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y {cells.size}")
+    strange = [cell for cell in cells[~missing] if not isinstance(cell, Hashable)]
+    if strange:
+        raise TypeError(f"y holds {strange[0]!r}, which is no class; use numbers or strings")
     present = set(cells[~missing].tolist())
     _check_cells(present)
     auto = isinstance(unlabeled, str) and unlabeled == "auto"

@@ -10,7 +10,7 @@ from wellsvm._typing import BoolArray, FloatArray
 from wellsvm.engine.positive_shares import share_of_positives
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
-from wellsvm.estimators.base import all_or_nothing, number
+from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.positive_labels import read_positives
 from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
@@ -182,7 +182,7 @@ class PositiveUnlabeledSVC(WeakBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        C, C_unlabeled = self._price(), number("C_unlabeled", self.C_unlabeled, low=0.0, open_low=True)
+        C, C_unlabeled = self._price(), self._price("C_unlabeled")
         read: list[PartialLabels] = []
 
         def one_problem(X: Any) -> int:

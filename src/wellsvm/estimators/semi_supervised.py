@@ -39,7 +39,7 @@ from wellsvm.estimators.base import (
     whole_number,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of
+from wellsvm.estimators.checkpoints import checkpoint_of, require_path
 from wellsvm.estimators.evidence import told_shares, told_verdict
 from wellsvm.estimators.parameters import price, require_prices, seed_of
 from wellsvm.estimators.probabilities import ProbabilityMixin
@@ -215,7 +215,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         pairs: Any = None,
         neighbors: int | None = None,
     ) -> Rows:
-        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, open_low=True)
+        most = Options.largest_value  # as a feature's
+        scaling = number("intercept_scaling", self.intercept_scaling, low=0.0, high=most, open_low=True)
         if neighbors is None:
             return make_rows(X, kernel, self.fit_intercept, C, self.cache_size, pairs, n_jobs, scaling)
         whole_number("neighbors", neighbors, low=1)
@@ -610,6 +611,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     @with_callbacks
     def _fit(self, X, y, sample_weight):
         options, n_jobs = self._options(), threads(self.n_jobs)
+        require_path(self.checkpoint)
         X, partial = self._validate(X, y)
         loss = self._loss(X)
         C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))

@@ -235,7 +235,7 @@ stopping, weight_update, search, intercept_scaling, probability
                 tell(f"fold {number + 1} of {n_searched}: score {found[best]:.3f} with C_unlabeled={grid[best]:g}")
             return found
 
-        scores, largest = [], max(price("C", self.C), *grid)
+        scores, largest = [], max(float(self._prices(X, partial, sample_weight, value).max()) for value in grid)
         cache_size = None if self.cache_size is None else float(self.cache_size)  # checked with the kernels
         pairs = shared_pairs(X, kernels[0], largest, cache_size) if len(kernels) > 1 else None
         self.candidates_ = []

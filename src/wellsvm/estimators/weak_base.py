@@ -16,8 +16,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
-from wellsvm.estimators.base import check_matrix, make_kernel, number, threads
-from wellsvm.estimators.parameters import seed_of
+from wellsvm.estimators.base import check_matrix, make_kernel, threads
+from wellsvm.estimators.parameters import price, require_prices, seed_of
 from wellsvm.estimators.semi_supervised import SemiSupervisedBase
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
@@ -81,8 +81,12 @@ class WeakBase(SemiSupervisedBase):
         X = check_matrix(self, X, reset=True)
         n_problems_ = n_problems(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        with np.errstate(over="ignore"):
+            prices = most * weight
+        require_prices(prices, "sample_weight")
+        weight = np.where(prices > 0, weight, 0.0)
         loss, kernel = self._loss(X), make_kernel(self, X)
-        rows = self._rows_of(X, kernel, most * float(weight.max()), n_jobs if n_problems_ == 1 else None)
+        rows = self._rows_of(X, kernel, float(prices.max()), n_jobs if n_problems_ == 1 else None)
         seed = seed_of(self.random_state)
         return Ground(X, kernel, rows, weight, loss, options, n_jobs, seed)
 
@@ -115,7 +119,7 @@ class WeakBase(SemiSupervisedBase):
         return fits
 
     def _price(self, name: str = "C") -> float:
-        return number(name, getattr(self, name), low=0.0, open_low=True)
+        return price(name, getattr(self, name))
 
 
 def class_labels(codes: np.ndarray, n_classes: int) -> list[LabelArray]:

@@ -127,7 +127,8 @@ def _checked(balance: Any) -> Balance:
 
 
 def _is_share(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and bool(0 <= value <= 1)  # compared as it is: a large Fraction has no float
 
 
 def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:

@@ -44,5 +44,7 @@ def _require_usable(X: Matrix, name: str, first_row: int) -> None:
     first = int(np.argmax(bad))
     at = int(np.searchsorted(X.indptr, first, side="right") - 1) if sparse.issparse(X) else first // X.shape[1]
     value = values[first]
-    what = f"{value:g}, too large to be squared," if np.isfinite(value) else "NaN" if np.isnan(value) else "infinity"
+    what = (
+        f"{value:g}, too large to be squared twice," if np.isfinite(value) else "NaN" if np.isnan(value) else "infinity"
+    )
     raise ValueError(f"{name} contains {what} in row {first_row + at}; remove such rows, fill them in or scale them")

@@ -110,12 +110,16 @@ class Kernel:
 
     def pairs(self, X: Matrix, single: bool = True) -> np.ndarray | None:
         """For several kernel matrices of the same rows (see `gram`): the part that costs most; None where there is no
-        such part, or no room for it beside one matrix."""
+        such part, or no room for it beside one matrix, or pairs that the dtype of the kernel's values cannot hold."""
         n, dtype = X.shape[0], self.dtype(X, single)
         available = available_memory()
         if self.name not in ("rbf", "poly", "sigmoid") or (available and 2 * dtype.itemsize * n**2 > available):
             return None
-        return self._symmetric(X, dtype, self._pairs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K, limits = self._symmetric(X, dtype, self._pairs), np.finfo(dtype)
+            largest = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
+        held = np.sqrt(float(limits.tiny)) <= largest <= np.sqrt(float(limits.max))
+        return K if held else None  # else what comes of small ones, or of a product, would be rounded to nothing
 
     def _symmetric(self, X: Matrix, dtype: np.dtype, values: Callable[[Matrix, Matrix], np.ndarray]) -> np.ndarray:
         """A function of all pairs of rows, in blocks; the half below the diagonal is a copy."""
