@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
