@@ -454,3 +454,9 @@ def test_there_are_golden_files():
 
 if __name__ == "__main__":
     write_golden(GOLDEN / ".".join(wellsvm.__version__.split(".")[:2]))
+
+
+def test_a_model_of_one_cluster_is_stored(tmp_path):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    wellsvm.save(MaxMarginClustering(1).fit(X), tmp_path / "model")
+    np.testing.assert_array_equal(wellsvm.load(tmp_path / "model").predict(X), np.zeros(20))

@@ -98,7 +98,7 @@ def _require_classes(model: Any, n_functions: int) -> None:
     if classes is None:
         children = vars(model).get("children_")
         if children is not None:
-            _require_numbers("children_", children, (n_functions, 2), kinds="iu")
+            _require_numbers("children_", children, (max(1, n_functions), 2), kinds="iu")  # one cluster has no function
         return
     sound = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "biufUOM"
     _require(sound and len(classes) >= 2, "classes_", "is no list of classes")

@@ -91,7 +91,8 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
     if unlabeled is None and n_missing:
         raise ValueError(
             f"unlabeled=None means that every row has a label, but y has {n_missing} missing cell(s), "
-            f"the first at index {int(np.argmax(missing))}. Fill them, or pass unlabeled='auto'."
+            f"the first at index {int(np.argmax(missing))}. Fill them, or use an estimator that takes "
+            "unlabeled rows (unlabeled='auto')."
         )
     rows = np.flatnonzero(~missing)
     auto = isinstance(unlabeled, str) and unlabeled == "auto"

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
@@ -342,10 +343,10 @@ def test_widths_neighbors_and_balances_are_tried_together_and_the_best_is_fitted
 
 def test_neighbors_are_tried_only_where_rows_are_few_unless_asked_for():
     model = SemiSupervisedSVCCV()
-    assert model._neighbor_grid(Options.most_rows_for_neighbors) == [None, 6]
-    assert model._neighbor_grid(Options.most_rows_for_neighbors + 1) == [None]
-    assert SemiSupervisedSVCCV(neighbors=(8, None))._neighbor_grid(10**6) == [None, 8]
-    assert SemiSupervisedSVCCV(neighbors=None)._neighbor_grid(10) == [None]
+    assert model._neighbor_grid(sp.csr_matrix((Options.most_rows_for_neighbors, 2))) == [None, 6]
+    assert model._neighbor_grid(sp.csr_matrix((Options.most_rows_for_neighbors + 1, 2))) == [None]
+    assert SemiSupervisedSVCCV(neighbors=(8, None))._neighbor_grid(sp.csr_matrix((10**6, 2))) == [None, 8]
+    assert SemiSupervisedSVCCV(neighbors=None)._neighbor_grid(sp.csr_matrix((10, 2))) == [None]
 
 
 def test_a_mixed_kernel_of_price_zero_is_not_the_supervised_model():

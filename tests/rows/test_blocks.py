@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC, open_rows, write_rows
+from wellsvm import (
+    Bags,
+    MaxMarginClustering,
+    MultiInstanceSVC,
+    SemiSupervisedSVC,
+    SemiSupervisedSVCCV,
+    open_rows,
+    write_rows,
+)
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import CentredRows, LinearRows
@@ -193,3 +201,18 @@ def test_memory_as_text(memory, wanted):
 def test_memory_that_is_none(memory):
     with pytest.raises(ValueError, match="memory="):
         bytes_of(memory)
+
+
+def test_one_row_is_a_matrix_of_one_row(tmp_path, data):
+    rows = folder_of(tmp_path, data[0][:50], 3)
+    assert rows[0].shape == rows[-1:].shape == (1, data[0].shape[1])
+    assert (rows[49] != data[0][49]).nnz == 0
+
+
+def test_a_search_on_blocks_does_not_ask_for_neighbors(tmp_path, data):
+    X, y = data[0][:200], np.where(np.arange(200) < 20, np.arange(200) % 2, -1)
+    model = SemiSupervisedSVCCV(unlabeled=-1, cv=2, Cs_unlabeled=[0.1], random_state=0)
+    model.fit(folder_of(tmp_path, X, 3), y)
+    assert model.neighbors_ is None
+    with pytest.raises(ValueError, match="checkpoint and neighbors=6"):
+        SemiSupervisedSVC(unlabeled=-1, neighbors=6, checkpoint=tmp_path / "fit").fit(X, y)

@@ -21,6 +21,7 @@ from wellsvm.cli._data import Table, read
 from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._frames import polars
 from wellsvm.persistence import read_mark
+from wellsvm.rows.blocks import Blocks
 
 __all__ = ["as_dense_as_trained", "layout_of", "run", "width_of"]
 
@@ -79,6 +80,11 @@ def _columns(model: Any, table: Table) -> dict[str, np.ndarray]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # columns were chosen by name
         if last is not model:
+            if isinstance(table.X, Blocks):
+                raise ValueError(
+                    "the model scales its columns, which is not done for rows in a folder: predict on a file, or train "
+                    "with --no-scale"
+                )
             rows = model[:-1].transform(rows)
         columns = {**names, "prediction": last.predict(rows)}
         if hasattr(last, "decision_function"):

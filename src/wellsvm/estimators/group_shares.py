@@ -63,7 +63,6 @@ class GroupShares:
 
     def _check_known(self, k: int, found: IntArray, free: IntArray, least: IntArray, most: IntArray) -> None:
         wrong = np.flatnonzero((found > most + 1) | (found + free < least - 1))  # rounding may cost one row
-        wrong = wrong[(free > 0)[wrong]]
         if wrong.size:
             g = int(wrong[0])
             raise ValueError(

@@ -35,6 +35,7 @@ from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
+from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.making import shared_pairs
 from wellsvm.threads import run
@@ -215,7 +216,7 @@ stopping, weight_update, search, intercept_scaling, probability
             min_violation=options.fold_tol * options.min_violation,
             min_decrease=options.fold_tol * options.min_decrease,
         )
-        matrices = [(kernel, n) for n in self._neighbor_grid(X.shape[0]) for kernel in kernels]
+        matrices = [(kernel, n) for n in self._neighbor_grid(X) for kernel in kernels]
         n_searched = len(matrices) * len(trials) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
 
@@ -316,10 +317,12 @@ stopping, weight_update, search, intercept_scaling, probability
         gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", gammas)]
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
-    def _neighbor_grid(self, n_rows: int) -> list[int | None]:
+    def _neighbor_grid(self, X: Matrix) -> list[int | None]:
         """Numbers of neighbours to try, None first: it is what the others must beat."""
         if isinstance(self.neighbors, str) and self.neighbors == "auto":
-            few = n_rows <= Options.most_rows_for_neighbors and self.cache_size is None
+            few = (
+                X.shape[0] <= Options.most_rows_for_neighbors and self.cache_size is None and not isinstance(X, Blocks)
+            )
             return [None, Options.usual_neighbors] if few else [None]
         given = [self.neighbors] if self.neighbors is None else _sequence("neighbors", self.neighbors)
         numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]

@@ -142,8 +142,8 @@ class Blocks(ABC):
         return entry * self.nnz / max(1, self.shape[0]) + (self.index_dtype.itemsize if self.is_sparse else 0)
 
     def __getitem__(self, key: Any) -> Matrix:
-        """Copies of some rows, in memory."""
-        return self.gather(np.arange(self.shape[0])[key])
+        """Copies of some rows, in memory; always a matrix, of one row for a number."""
+        return self.gather(np.atleast_1d(np.arange(self.shape[0])[key]))
 
     def gather(self, chosen: IntArray) -> Matrix:
         """Copies of the chosen rows, in the order asked for."""
