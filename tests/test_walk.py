@@ -7,7 +7,7 @@ import sys
 
 MOST_FILES = 14  # 12 were asked for: the search has a file of its own since, and the stages that a checkpoint may keep
 # They only check what a fit is given; a reader need not pass them.
-CHECKS = {"_in_blocks.py", "_input.py", "_memory.py", "estimators/parameters.py"}
+CHECKS = {"_in_blocks.py", "_input.py", "_memory.py", "estimators/checkpoints.py", "estimators/parameters.py"}
 # In a process of its own: what other tests have imported changes what a fit looks at.
 PROGRAM = """
 import sys
