@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 
-LIMIT, TRIES = 1.0, 3  # a busy machine may delay one try, not all; two threads of folds beside other tests took 0.64 s
+LIMIT, TRIES = 0.5, 3  # a busy machine may delay one try, not all
 
 # Fits that would take tens of seconds.
 FITS = {
@@ -93,7 +93,7 @@ def interrupt(fit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
-def test_ctrl_c_ends_a_long_fit_within_a_second_and_for_good(fit):
+def test_ctrl_c_ends_a_long_fit_within_half_a_second_and_for_good(fit):
     waited = []
     for _ in range(TRIES):
         seconds, used, left = interrupt(fit)
