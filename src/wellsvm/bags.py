@@ -86,7 +86,7 @@ class Bags:
             raise ValueError(f"groups mixes values that cannot be sorted: {error}; use numbers or strings") from None
         order = None
         if np.any(np.diff(bag_of) < 0):
-            require(not isinstance(X, Blocks), "rows in blocks must come sorted by groups; write them in that order")
+            require(not isinstance(X, Blocks), "rows in blocks must be sorted by groups; write them in that order")
             order = np.argsort(bag_of, kind="stable")
             X = X[order]
         self._set(X, np.concatenate([[0], np.cumsum(np.bincount(bag_of))]), names, order)
@@ -107,7 +107,7 @@ class Bags:
         """
         if isinstance(bags, np.ndarray) and bags.ndim == 3:
             n, size, width = bags.shape
-            require(n > 0, "an empty array of bags; at least one bag is needed")
+            require(n > 0, "the array of bags is empty; at least one bag is needed")
             require(size > 0, "bag 0 is empty; every bag needs at least one instance")
             X = as_matrix(bags.reshape(n * size, width), "the array of bags")
             return cls.__new__(cls)._set(X, np.arange(n + 1) * size, np.arange(n))
@@ -124,11 +124,15 @@ class Bags:
             kind, kind_0 = kind_of(part), kind_of(parts[0])
             require(size > 0, f"bag {i} is empty; every bag needs at least one instance: drop it and its label")
             require(kind == kind_0, f"bag {i} is {kind} but bag 0 is {kind_0}; make all bags dense or all sparse")
-            require(width == expected, f"bag {i} has {width} features but bag 0 has {expected}; all need the same")
             require(
-                names[i] == names[0], f"bag {i} has the columns {names[i]} but bag 0 has {names[0]}; give all the same"
+                width == expected,
+                f"bag {i} has {width} features but bag 0 has {expected}; all bags need the same number",
             )
-        require(bool(parts), "an empty list of bags; at least one bag is needed")
+            require(
+                names[i] == names[0],
+                f"bag {i} has the columns {names[i]} but bag 0 has {names[0]}; all bags need the same columns",
+            )
+        require(bool(parts), "the list of bags is empty; at least one bag is needed")
         X = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
         offsets = np.concatenate([[0], np.cumsum([part.shape[0] for part in parts])])
         made = cls.__new__(cls)._set(X, offsets, np.arange(len(parts)))
@@ -235,7 +239,7 @@ class Bags:
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError(
-            "Bags hold many instances each and are no array; use bags.X for the flat instances, or wrap a transformer "
+            "Bags cannot be converted to an array; use bags.X for the flat instances, or wrap a transformer "
             "as wellsvm.bags.per_instance(transformer)"
         )
 
@@ -274,7 +278,9 @@ class Bags:
         if differs.size:
             bag = int(self.bag_of[differs[0]])
             one, other = own[differs].tolist()[0], values[differs].tolist()[0]
-            raise ValueError(f"y differs inside bag {self.name(bag)}: {one!r} and {other!r}; a bag has one label")
+            raise ValueError(
+                f"y has different labels within bag {self.name(bag)}: {one!r} and {other!r}; a bag has one label"
+            )
         return np.asarray(first)
 
     def with_instances(self, X: Any) -> Bags:
@@ -289,7 +295,7 @@ class Bags:
 def as_bags(bags: Any, groups: Any = None) -> Bags:
     """Bags from what an estimator is given: Bags, a list of 2-D arrays, or flat rows and ``groups``."""
     if isinstance(bags, Bags):
-        require(groups is None, "groups is for flat instances; the first argument holds bags already")
+        require(groups is None, "groups is for flat instances, but the first argument already consists of bags")
         return bags
     if groups is not None:
         return Bags(bags, groups)

@@ -75,7 +75,7 @@ def rows(
     cluster = _Cluster(client, timeout, worker_timeout)
     parts, names = _partitions(X)
     if not parts:
-        raise ValueError("X has no partitions; give at least one")
+        raise ValueError("X has no partitions; at least one is needed")
     return DaskRows(cluster, _loaded(cluster, parts), bytes_of(memory), names)
 
 
@@ -172,7 +172,7 @@ class _Cluster:
                 self._client = get_client()
             except ValueError:
                 raise ValueError(
-                    "no Dask client was found: make one first, for instance client = distributed.Client(address), or "
+                    "no Dask client was found: create one first, for example client = distributed.Client(address), or "
                     "pass it to wellsvm.dask.rows(X, client=client)"
                 ) from None
         return self._client
@@ -257,7 +257,7 @@ class DaskRows(Blocks):
         self.offsets = np.concatenate([[0], np.cumsum([shape[0] for shape in shapes])]).astype(np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        raise TypeError("rows on a Dask cluster cannot be pickled; make them anew with wellsvm.dask.rows")
+        raise TypeError("rows on a Dask cluster cannot be pickled; create them again with wellsvm.dask.rows")
 
     def each(
         self, look: Callable[..., Any], shared: tuple[Any, ...] = (), own: Sequence[Any] | None = None,
@@ -349,7 +349,9 @@ def _loaded(cluster: _Cluster, parts: list[Any]) -> list[Future]:
             raise ValueError(f"partition {k} of X has {shape[1]} features, partition 0 has {seen[0][0][1]}")
         if is_sparse != seen[0][2]:
             kinds = ["sparse" if kind else "dense" for kind in (is_sparse, seen[0][2])]
-            raise ValueError(f"partition {k} of X is {kinds[0]}, partition 0 is {kinds[1]}; make all of one kind")
+            raise ValueError(
+                f"partition {k} of X is {kinds[0]}, partition 0 is {kinds[1]}; make all of them the same kind"
+            )
     dtype = np.result_type(*([own for shape, own, *_ in seen if shape[0]] or [seen[0][1]]))  # empty ones have no say
     for k, (_, own, *_) in enumerate(seen):
         if own != dtype:

@@ -97,18 +97,18 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
     """
     y_true, located = column_or_1d(y_true), column_or_1d(located)
     if y_true.dtype != bool and not np.isin(y_true, (0, 1)).all():
-        raise ValueError("y_true must say which bags are relevant, as booleans; pass y == positive_class")
+        raise ValueError("y_true must be a boolean array that marks the relevant bags; pass y == positive_class")
     if groups is not None:
         bags = groups if isinstance(groups, Bags) else Bags(np.empty((len(groups), 0)), groups)
         roi = np.split(bags.arrange(column_or_1d(roi)), bags.offsets[1:-1])
     check_consistent_length(y_true, located, roi)
     if located.dtype.kind not in "iu" or (located.size and located.min() < -1):
-        raise ValueError("located must hold the number of an instance inside its bag, or -1 where the bag has none")
+        raise ValueError("located must hold the index of an instance within its bag, or -1 if the bag has none")
     successes = 0
     for bag in np.flatnonzero(located >= 0):
         inside = np.asarray(roi[bag])
         if located[bag] >= inside.size:
-            raise ValueError(f"located names instance {located[bag]} of bag {bag}, which has {inside.size}")
+            raise ValueError(f"located refers to instance {located[bag]} of bag {bag}, which has {inside.size}")
         successes += bool(y_true[bag]) and bool(inside[located[bag]])
     relevant, predicted = int(np.count_nonzero(y_true)), int(np.count_nonzero(located >= 0))
     return RoiRates(

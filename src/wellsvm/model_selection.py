@@ -184,7 +184,7 @@ def hide_labels(
     array([-1,  0,  2, -1])
     """
     if np.ndim(unlabeled) or isinstance(unlabeled, (set, frozenset)):
-        raise TypeError(f"unlabeled={unlabeled!r} must be one value, to be written on hidden rows.")
+        raise TypeError(f"unlabeled={unlabeled!r} must be a single value, which marks the hidden rows.")
     partial = normalize_partial_labels(y, () if unlabeled is None else unlabeled)
     if unlabeled is None and partial.classes.size > 2:
         # Only now can -1 mean "unlabeled"; two values are two classes, and "auto" would ask about them.

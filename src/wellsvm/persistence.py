@@ -134,9 +134,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
         raise TypeError(f"{type(model).__name__} cannot be saved: {error}{_functions_among(model)}") from error
     if foreign:
         raise TypeError(
-            f"{type(model).__name__} holds what cannot be stored without code: {', '.join(foreign)}"
+            f"{type(model).__name__} contains types that cannot be stored without code: {', '.join(foreign)}"
             f"{_functions_among(model)}. Estimators of wellsvm, and Pipelines of scikit-learn's own parts around them, "
-            "can be saved; trees and neighbour indexes, which are compiled, and classes of your own cannot"
+            "can be saved; trees and neighbour indexes, which are compiled, and your own classes cannot"
             + ("; save its best_estimator_ instead" if hasattr(model, "best_estimator_") else "")
         )
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")
@@ -186,7 +186,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             "wellsvm and scikit-learn only; the file was changed after it was saved"
         )
     if not isinstance(model, BaseEstimator):
-        raise ValueError(f"{path} holds no estimator but {type(model).__name__}")
+        raise ValueError(f"{path} does not contain an estimator but {type(model).__name__}")
     return model
 
 
@@ -209,7 +209,7 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if MARK not in archive.namelist():
-                raise ValueError(f"{path} has no mark of wellsvm.save; it was written by another program")
+                raise ValueError(f"{path} was not written by wellsvm.save")
             try:
                 check_archive(archive, len(data))
             except Exception as error:  # a damaged header can raise anything
@@ -224,7 +224,7 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise ValueError(f"{path} is damaged: its mark {MARK} cannot be read") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:
-        raise ValueError(f"{path} is not a file of wellsvm.save, or it is cut short: {error}") from error
+        raise ValueError(f"{path} was not written by wellsvm.save, or is cut short: {error}") from error
     if newest > FORMAT:
         raise ValueError(
             f"{path} has format {newest}, written by wellsvm {mark.get('versions', {}).get('wellsvm')}; this release "
@@ -274,7 +274,7 @@ def _functions_among(model: BaseEstimator) -> str:
     if not given:
         return ""
     listed = ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in given.items())
-    return f" (given as {listed}: a function is code; use a kernel by its name, or kernel='precomputed')"
+    return f" (given as {listed}: functions cannot be stored; use the name of a kernel, or kernel='precomputed')"
 
 
 def _version(package: str) -> str:

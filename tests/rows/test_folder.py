@@ -90,7 +90,7 @@ def test_parts_that_do_not_fit_together(tmp_path, parts, told):
 
 def test_a_folder_in_use_is_not_written_over(tmp_path):
     write_rows(tmp_path / "rows", X)
-    with pytest.raises(FileExistsError, match="holds rows already"):
+    with pytest.raises(FileExistsError, match="already contains rows"):
         write_rows(tmp_path / "rows", X)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("precious")

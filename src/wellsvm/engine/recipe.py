@@ -88,7 +88,7 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
     """The task's opening, as a stage that can be kept: flat, the label vectors first."""
     if task.open is None:
-        raise ValueError("the task has no opening: it can be searched, not fitted")
+        raise ValueError("the task has no opening, so it can be searched but not fitted")
     open_ = task.open
 
     def compute() -> tuple[Any, ...]:

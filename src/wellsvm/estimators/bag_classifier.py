@@ -134,7 +134,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         classes = unique_labels(y)
         if len(classes) < 2:
             raise ValueError(
-                f"all {len(bags)} bags have the label {classes.tolist()[0]!r}; bags of 2 or more classes are needed"
+                f"all {len(bags)} bags have the label {classes.tolist()[0]!r}; bags of at least 2 classes are needed"
             )
         if self.positive_class is not None:
             if self.positive_class not in classes.tolist():
@@ -147,8 +147,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         elif len(classes) == 2 and not _tell_the_positive_one(classes.tolist()):
             one, other = classes.tolist()
             raise ValueError(
-                f"the labels are {one!r} and {other!r}, and nothing tells which one is positive, that is, needs one "
-                f"instance only: pass positive_class={one!r} or positive_class={other!r} (--positive-class on the "
+                f"the labels are {one!r} and {other!r}, and it is not clear which is positive, that is, needs only one "
+                f"positive instance: pass positive_class={one!r} or positive_class={other!r} (--positive-class on the "
                 "command line), or labels 0 and 1, -1 and +1, or False and True, such as "
                 f"y == {other!r}"
             )
@@ -329,7 +329,7 @@ def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths
-        raise ValueError(f"{name} is no list with one {what} per bag: {error}") from None
+        raise ValueError(f"{name} is not a list with one {what} per bag: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; expected one {what} per bag")
     if len(array) == bags.n_instances and (flat or len(array) != len(bags)):

@@ -289,7 +289,7 @@ probability
             ]
         )
         if np.isnan(scores).any():
-            raise ValueError(f"scoring={self.scoring!r} gave NaN on some fold; use another scoring or fewer folds")
+            raise ValueError(f"scoring={self.scoring!r} gave NaN on a fold; use another scoring or fewer folds")
         points = [
             {"C_positive": p.positive, "C_negative": p.negative, "gamma": kernel.gamma, "context": context}
             for kernel, context, p in product(grid.kernels, grid.contexts, grid.prices)

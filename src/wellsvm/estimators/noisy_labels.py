@@ -203,7 +203,7 @@ class NoisyLabelSVC(WeakBase):
                 raise ValueError(f"noise must be 'cv', a share in [0, 1) or a dict of them; got noise={self.noise!r}")
             share = choose_noise(ground.rows, flips, ground.loss, prices, ground.seed, ground.options)
             if ground.options.verbose:
-                tell(f"largest share of wrong labels, by cross-validation: {share:g}")
+                tell(f"largest share of wrong labels, chosen by cross-validation: {share:g}")
             return np.full(n_classes, share)
         if not isinstance(self.noise, dict):
             return np.full(n_classes, _share("noise", self.noise))
@@ -232,7 +232,7 @@ def _share(name: str, value: Any) -> float:
     share = number(name, value, low=0.0, high=1.0)
     if share > Options.most_noise:
         raise ValueError(
-            f"{name} must be at most {Options.most_noise:g}: above it the labels say less than nothing; got "
+            f"{name} must be at most {Options.most_noise:g}: above this, the labels would be worse than none; got "
             f"{name}={value!r}"
         )
     return share

@@ -194,7 +194,7 @@ class PositiveUnlabeledSVC(WeakBase):
         positive, free = known.labeled, ~known.labeled
         prices = np.where(positive, C, C_unlabeled) * ground.weight
         if not np.any(prices[positive] > 0):
-            raise ValueError("sample_weight is 0 for every positive row; nothing is left to learn from")
+            raise ValueError("sample_weight is 0 for every positive row; there is nothing left to learn from")
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)

@@ -208,7 +208,7 @@ stopping, weight_update, search, intercept_scaling, probability
         seed = seed_of(self.random_state)
         folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
         if not folds:
-            raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
+            raise ValueError(f"cv={self.cv!r} gives no folds; use a number of folds of at least 2, or a splitter")
         roughly = replace(
             options,
             verbose=0,
@@ -347,7 +347,7 @@ def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int
     """
     mean = scores.mean(axis=2)
     if np.isnan(mean).any():
-        raise ValueError("scoring gave NaN on some fold; use another scoring or fewer folds")
+        raise ValueError("scoring gave NaN on a fold; use another scoring or fewer folds")
     unmixed = np.ones(len(mean), dtype=bool) if plain is None or not plain.any() else plain
     supervised = int(np.argmax(np.where(unmixed, mean[:, 0], -np.inf))), 0
     best_C = int(np.argmax(mean.max(axis=0)))
@@ -378,7 +378,7 @@ class _Decided(ClassifierMixin, BaseEstimator):
 def _sequence(name: str, values: Any) -> list[Any]:
     values = [values] if np.ndim(values) == 0 else list(values)
     if not values:
-        raise ValueError(f"{name} is empty; give at least one value, or None for the default")
+        raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
     return values
 
 

@@ -201,7 +201,7 @@ class WeakLabelSVC(WeakBase):
         if not labels.contains(y):
             raise ValueError(
                 f"the oracle of {type(labels).__name__} returned labels that its `contains` refuses; "
-                "wellsvm.labels.check_label_set tells more"
+                "wellsvm.labels.check_label_set shows why"
             )
         return 1
 

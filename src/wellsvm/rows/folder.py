@@ -175,17 +175,17 @@ def _load(file: Path, what: str, mode: Any) -> np.ndarray:
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     if not path.is_dir():
-        raise FileNotFoundError(f"{path} is no folder; write one with wellsvm.write_rows or `wellsvm convert`")
+        raise FileNotFoundError(f"{path} is not a folder; write one with wellsvm.write_rows or `wellsvm convert`")
     try:
         manifest = json.loads((path / MANIFEST).read_text())
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{path} has no {MANIFEST}: it is no folder of rows, or writing it was interrupted; write it again"
+            f"{path} has no {MANIFEST}: it is not a folder of rows, or writing it was interrupted; write it again"
         ) from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {MANIFEST} cannot be read ({error}); write it again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"{path / MANIFEST} is no manifest of wellsvm rows")
+        raise ValueError(f"{path / MANIFEST} is not a manifest of wellsvm rows")
     if manifest.get("version") != VERSION:
         raise ValueError(
             f"{path} is of version {manifest.get('version')}, this wellsvm reads {VERSION}; update wellsvm, or write "

@@ -242,12 +242,12 @@ def _empty_folder(path: Path) -> bool:
         path.mkdir()
         return True
     if not path.is_dir():
-        raise FileExistsError(f"{path} is a file; give the name of a folder")
+        raise FileExistsError(f"{path} is a file; pass the name of a folder")
     if (path / MANIFEST).exists():
-        raise FileExistsError(f"{path} holds rows already; remove it first, or give another name")
+        raise FileExistsError(f"{path} already contains rows; remove it first, or choose another name")
     others = [entry for entry in os.listdir(path) if not _is_ours(entry)]
     if others:
-        raise FileExistsError(f"{path} is not empty (it holds {others[0]}); give the name of a new folder")
+        raise FileExistsError(f"{path} is not empty (it holds {others[0]}); pass the name of a new folder")
     _sweep(path)
     return False
 
