@@ -160,7 +160,7 @@ BAD = {
     "groups of mixed kinds": (lambda: Bags(X, np.array(["a", 1] * 4, dtype=object)), "cannot be sorted"),
     "no rows": (lambda: Bags(np.empty((0, 2)), []), "no rows"),
     "text in X": (lambda: Bags(np.array([["a", "b"]] * 8), SORTED), "no number"),
-    "no bags": (lambda: Bags.from_list([]), "empty list"),
+    "no bags": (lambda: Bags.from_list([]), "list of bags is empty"),
     "an empty bag": (lambda: Bags.from_list([X, np.empty((0, 2))]), "bag 1 is empty"),
     "an empty sparse bag": (lambda: Bags.from_list([sparse.csr_matrix((0, 2))]), "bag 0 is empty"),
     "a cube without instances": (lambda: Bags.from_list(np.empty((3, 0, 2))), "is empty"),

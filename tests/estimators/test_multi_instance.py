@@ -241,7 +241,7 @@ def replaced(i, part):
 
 BAD = {
     "an empty bag": (lambda: fit(replaced(2, np.empty((0, 3))), Y), "bag 2 is empty"),
-    "no bags": (lambda: fit([], []), "empty list"),
+    "no bags": (lambda: fit([], []), "list of bags is empty"),
     "different widths": (lambda: fit(replaced(4, np.ones((2, 2))), Y), "bag 4 has 2 features but bag 0 has 3"),
     "dense and sparse": (lambda: fit(replaced(1, sparse.csr_matrix(np.ones((2, 3)))), Y), "bag 1 is sparse"),
     "a vector for a bag": (lambda: fit(replaced(1, np.ones(3)), Y), "bag 1 has shape"),
