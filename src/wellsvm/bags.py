@@ -30,34 +30,34 @@ class Bags:
     Parameters
     ----------
     X : array or sparse matrix of shape (n_instances, n_features)
-        All instances, dense or CSR. Kept without a copy where the rows of every bag lie together in sorted order of the
-        bags.
+        All instances, dense or CSR. They are not copied if the rows of every bag are adjacent and the bags are in
+        sorted order.
     groups : array of shape (n_instances,)
-        The bag of each row: numbers, strings, anything that can be sorted. Bags come in sorted order, as
-        ``np.unique(groups)`` gives them: with numbers 0 ... n - 1, labels ``y[k]`` belong to bag number k.
+        The bag of each row: numbers, strings, or anything else that can be sorted. Bags are in the order of
+        ``np.unique(groups)``: with the numbers 0 ... n - 1, the label ``y[k]`` belongs to bag k.
 
     Attributes
     ----------
     X : array or CSR matrix of shape (n_instances, n_features)
-        The instances, bag after bag; inside a bag in the caller's order.
+        The instances, bag by bag; within a bag, in the original order.
     offsets : int array of shape (n_bags + 1,)
         Bag i owns the rows ``offsets[i] ... offsets[i + 1] - 1`` of X.
     names : array of shape (n_bags,)
-        What ``groups`` calls each bag.
+        The name of each bag in ``groups``.
     order : int array of shape (n_instances,), or None
-        Row of the caller's X that each row of ``X`` was; None where it is the same row.
+        The original index of each row of ``X``; None if the order did not change.
     sizes : int array of shape (n_bags,)
-        Instances of each bag, at least one.
+        Number of instances in each bag, at least one.
     feature_names : list of str, or None
-        Names of the columns, where X is a data frame.
+        Names of the columns, if X is a data frame.
     boxes : list of int arrays of shape (n_instances_of_the_bag, 4), or None
         Where the instances are in their image, if `wellsvm.images.image_bags` made the bags.
 
     Notes
     -----
-    ``len`` is the number of bags and indexing by int, slice, mask or index array gives Bags, so that `cross_val_score`,
-    `GridSearchCV` and `train_test_split` split by bag. Iterating gives each bag as a 2-D array or CSR matrix. A part
-    taken by indexing counts its instances bag after bag, in the order of the part.
+    ``len`` is the number of bags, and indexing by int, slice, mask or index array returns Bags, so `cross_val_score`,
+    `GridSearchCV` and `train_test_split` split by bag. Iterating yields each bag as a 2-D array or CSR matrix. In a
+    subset, instances are counted bag by bag, in the order of the subset.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Bags:
         Parameters
         ----------
         bags : sequence of arrays or sparse matrices of shape (n_instances_of_the_bag, n_features)
-            All dense or all sparse, of one width; the bags are named 0, 1, ...
+            All dense or all sparse, with the same number of features; the bags are named 0, 1, ...
         """
         if isinstance(bags, np.ndarray) and bags.ndim == 3:
             n, size, width = bags.shape
@@ -150,11 +150,11 @@ class Bags:
         frame : data frame
             pandas, polars, or anything with ``columns`` and ``frame[column]``.
         bag : column name
-            The column that names the bag.
+            The column with the bag of each row.
         label : column name, optional
-            The column of the bag's label: the same in every row of a bag.
+            The column with the label of the bag, which must be the same in every row of a bag.
         features : sequence of column names, optional
-            Columns of the features; all others if None.
+            The feature columns; None means all other columns.
 
         Returns
         -------
@@ -381,5 +381,5 @@ class PerInstance(TransformerMixin, BaseEstimator):
 
 
 def per_instance(transformer: Any) -> PerInstance:
-    """Make a transformer of rows work on bags, for instance in a Pipeline before MultiInstanceSVC."""
+    """Make a transformer of rows work on bags, for example in a Pipeline before MultiInstanceSVC."""
     return PerInstance(transformer)

@@ -37,7 +37,7 @@ LOST = (KilledWorker, CancelledError, TimeoutError, OSError)  # what the loss of
 
 
 class NoWorkersError(RuntimeError):
-    """No worker of the cluster has answered for too long, or passes failed again and again."""
+    """No worker of the cluster has answered for too long, or passes have failed repeatedly."""
 
 
 def rows(
@@ -51,18 +51,19 @@ def rows(
         Partitions are arrays, CSR matrices, delayed objects or futures of them. They are loaded once and kept by the
         workers; a partition that is lost with its worker is loaded again.
     client : distributed.Client, optional
-        The cluster; None is the current one.
+        The cluster; None means the current one.
     memory : str or int, default="2 GB"
-        What a fit may take in this process for rows copied from the workers: a text such as "500 MB", or bytes.
+        Memory that a fit may use in this process for rows copied from the workers: a string such as "500 MB", or a
+        number of bytes.
     timeout : float, default=60
-        Seconds in which nothing happens, no task ends and no worker is at work, after which tasks are sent out again.
+        Tasks are sent out again if for this many seconds no task finishes and no worker is busy.
     worker_timeout : float, default=300
-        Seconds without any worker after which `NoWorkersError` is raised.
+        `NoWorkersError` is raised after this many seconds without any worker.
 
     Returns
     -------
     DaskRows
-        What estimators take as X. Labels and bags stay in this process.
+        An object that estimators accept as X. Labels and bags stay in this process.
 
     Examples
     --------

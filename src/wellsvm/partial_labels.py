@@ -34,7 +34,7 @@ _DATES = "mM"
 
 @dataclass(frozen=True, eq=False)  # eq=False: comparing arrays has no single truth value
 class PartialLabels:
-    """A target whose labels are known on some rows only.
+    """A target whose labels are known for some rows only.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         NumPy or masked array, list, pandas or polars Series of integers, whole floats, booleans or strings.
         A column vector is flattened with scikit-learn's ``DataConversionWarning``.
     unlabeled : "auto", None, a value, or a collection of values, default="auto"
-        What marks an unlabeled row. Missing cells (masked, None, NaN, NA, NaT, null) always do, unless None.
+        The value or values that mark unlabeled rows. Missing cells (masked, None, NaN, NA, NaT, null) always mark them,
+        unless this is None.
 
         - ``"auto"``: if any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary
           class, whatever else occurs: {-1, 0, 1, NaN} has three classes. Otherwise -1 next to at

@@ -100,22 +100,25 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     model : estimator
         A fitted estimator of this package, or a Pipeline or another estimator of scikit-learn that contains one.
     path : path
-        The file; ``.skops`` is the usual suffix. An existing one is replaced at once: whatever happens, it is whole.
+        The file; ``.skops`` is the usual suffix. An existing file is replaced in one step, so it is never left
+        half-written.
     notes : dict, optional
-        What else to keep in the file, of anything that JSON can hold; `wellsvm.persistence.read_mark` gives it back.
+        Additional information to store in the file, as anything that JSON can represent;
+        `wellsvm.persistence.read_mark` returns it.
 
     Raises
     ------
     NotFittedError
         The model is not fitted.
     TypeError
-        The model holds something that cannot be stored, a function as kernel for instance; the message names it.
+        The model contains something that cannot be stored, such as a function as kernel; the message names it.
     OSError
-        The file cannot be written; an old one is left as it was.
+        The file cannot be written; an existing file is left unchanged.
 
     Notes
     -----
-    What describes the training rows (``transduction_``, ``labelings_``, ``key_instances_``) is left out, as in pickles.
+    Attributes that describe the training rows (``transduction_``, ``labelings_``, ``key_instances_``) are not stored,
+    as in pickles.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model saved by `save`; a file that holds any type but known ones is refused before anything is built.
+    """Load a model saved by `save`; a file with unknown types is refused before any object is created.
 
     Parameters
     ----------
@@ -159,13 +162,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     model : estimator
-        It predicts the same bits as the one saved.
+        Its predictions are exactly those of the saved model.
 
     Raises
     ------
     ValueError
-        The file was not written by `save`, is damaged, comes from a newer release, or holds other types; the message
-        names them.
+        The file was not written by `save`, is damaged, comes from a newer release, or contains unknown types; the
+        message names them.
     OSError
         The file cannot be read.
     """
@@ -191,7 +194,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_mark(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a file says of itself: ``format``, ``model``, ``versions`` and the ``notes`` given to `save`."""
+    """The description stored in a file: ``format``, ``model``, ``versions`` and the ``notes`` passed to `save`."""
     return _mark_of(_read(path), path)
 
 

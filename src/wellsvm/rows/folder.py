@@ -52,14 +52,15 @@ def open_rows(path: str | os.PathLike[str], memory: Any = "2 GB") -> FolderRows:
     path : path
         The folder.
     memory : str or int, default="2 GB"
-        What a fit may take for rows copied out of the blocks: a text such as "500 MB", or bytes. A fit holds besides
-        about 100 bytes per row (dual variables, labels, margins) and 8 bytes per feature and label vector.
+        Memory that a fit may use for rows copied from the blocks: a string such as "500 MB", or a number of bytes. A
+        fit also needs about 100 bytes per row (dual variables, labels, margins) and 8 bytes per feature and label
+        vector.
 
     Returns
     -------
     FolderRows
-        What `fit`, `predict` and `decision_function` of estimators with a linear kernel take as X. Its ``y`` and
-        ``groups`` are what was written beside the rows, or None.
+        An object that `fit`, `predict` and `decision_function` of estimators with a linear kernel accept as X. Its
+        ``y`` and ``groups`` are those passed to `write_rows`, or None.
 
     Examples
     --------

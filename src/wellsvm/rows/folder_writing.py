@@ -37,15 +37,15 @@ def write_rows(
     Parameters
     ----------
     path : path
-        The folder; it must not exist, be empty, or be what an interrupted call has left.
+        The folder. It must not exist yet, be empty, or be the remains of an interrupted call.
     X : array or sparse matrix of shape (n_samples, n_features), or an iterable of such parts
-        The rows. Parts may come from a generator: one at a time is in memory.
+        The rows. Parts may come from a generator; only one part at a time is in memory.
     y : array of shape (n_samples,), optional
-        Labels, written beside the rows; missing ones may be NaN, None or masked.
+        Labels, stored with the rows; missing labels may be NaN, None or masked.
     groups : array of shape (n_samples,), optional
         The bag of every row.
     block_rows : int, optional
-        Rows of a block; blocks of about 128 MB if None.
+        Rows per block; None makes blocks of about 128 MB.
 
     Returns
     -------
