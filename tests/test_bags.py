@@ -159,7 +159,7 @@ BAD = {
     "None in groups": (lambda: Bags(X, ["a", None] + ["b"] * 6), "missing value in row 1"),
     "groups of mixed kinds": (lambda: Bags(X, np.array(["a", 1] * 4, dtype=object)), "cannot be sorted"),
     "no rows": (lambda: Bags(np.empty((0, 2)), []), "no rows"),
-    "text in X": (lambda: Bags(np.array([["a", "b"]] * 8), SORTED), "no number"),
+    "text in X": (lambda: Bags(np.array([["a", "b"]] * 8), SORTED), "not a number"),
     "no bags": (lambda: Bags.from_list([]), "list of bags is empty"),
     "an empty bag": (lambda: Bags.from_list([X, np.empty((0, 2))]), "bag 1 is empty"),
     "an empty sparse bag": (lambda: Bags.from_list([sparse.csr_matrix((0, 2))]), "bag 0 is empty"),

@@ -145,7 +145,7 @@ BAD = {
     "npz: wild indices": Bad(ROWS, "d.npz", csr_with_wild_indices, "X.indices holds"),
     "npz: no bags": Bad(BAG, "d.npz", npz(X=X3, y=Y3), "no array 'bag'"),
     "npz: bag too short": Bad(BAG, "d.npz", npz(X=X3, y=Y3[:2], bag=np.array([0, 1])), "bag has 2 entries for 3 rows"),
-    "npz: negative bag": Bad(BAG, "d.npz", npz(X=X3, y=Y3[:2], bag=np.array([0, 1, -1])), "from 0 on"),
+    "npz: negative bag": Bad(BAG, "d.npz", npz(X=X3, y=Y3[:2], bag=np.array([0, 1, -1])), "starting at 0"),
     # clustering has needs of its own
     "clustering: fewer rows than clusters": Bad(CLUSTER, "d.csv", "a,b\n1,2\n", "n_samples=1 is smaller than"),
 }

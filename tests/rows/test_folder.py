@@ -114,7 +114,7 @@ def test_a_damaged_block_is_named(tmp_path, kind):
         open_rows(path)[:]
 
 
-@pytest.mark.parametrize("change, told", [({"version": 99}, "version 99"), ({"format": "x"}, "no manifest")])
+@pytest.mark.parametrize("change, told", [({"version": 99}, "version 99"), ({"format": "x"}, "not a manifest")])
 def test_other_manifests(tmp_path, change, told):
     path = write_rows(tmp_path / "rows", X)
     manifest = json.loads((path / "manifest.json").read_text())
