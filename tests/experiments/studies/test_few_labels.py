@@ -159,12 +159,3 @@ def test_without_a_figure_all_tables_are_shown(entries):
 def test_the_pairs_are_all_and_the_seven_classes_apart():
     assert len({cell.set for cell in cells(0) if cell.part == "pairs"}) == 21
     assert {cell.part for cell in cells_of_seven(0)} == {"seven"}
-
-
-def test_results_of_earlier_defaults_are_called_so(entries):
-    earlier = [
-        {**entry, "method": "SemiSupervisedSVC", "accuracy": 0.5} for entry in entries if entry["method"] == OURS
-    ]
-    table = few_labels_table([*entries, *earlier], "pairs development")
-    assert "| earlier defaults" in table
-    assert "0.500 ± 0.000, 100 %" in table
