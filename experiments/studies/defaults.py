@@ -27,6 +27,7 @@ __all__ = ["DEFAULT_STUDIES"]
 DRAWS = {"pairs": 2, "uci": 10, "text": 8}
 LABELS_OF_PAIRS = (10, "a class")
 TODAY = "today's defaults"
+HALVES = ("development", "confirmation")
 LADDERS = {"one price on the way": (0.316,), "two": (0.1, 0.316), "four": (0.01, 0.0316, 0.1, 0.316)}
 
 Variant = Callable[[], Any]  # a context in which the estimator is fitted
@@ -82,16 +83,20 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
     """Mean accuracies, a line for each variant and a column for each part and half."""
     found: dict[tuple[str, str], dict[str, list[float]]] = {}
     for entry in entries:
-        half = ("development", "confirmation")[entry["draw"] % 2]
+        half = HALVES[entry["draw"] % 2]
         many = f"{entry['labels']:g}" if entry["labels"] >= 1 else f"{100 * entry['labels']:g} %"
         column = f"{entry['part']}, {many} {entry['drawn']}", half
         found.setdefault(column, {}).setdefault(entry["method"], []).append(entry["accuracy"])
-    columns = sorted(
-        found, key=lambda column: (list(DRAWS).index(column[0].split(",")[0]), *column[::-1]), reverse=False
-    )
+    columns = sorted(found, key=_place)
     lines = [[v, *(f"{np.mean(found[c].get(v, [np.nan])):.4f}" for c in columns)] for v in VARIANTS]
     lines.append(["cells", *(str(len(found[c].get(TODAY, []))) for c in columns)])
     return pipe_table(["variant", *(f"{labels}, {half}" for labels, half in columns)], lines)
+
+
+def _place(column: tuple[str, str]) -> tuple[int, str, int]:
+    """Parts in their order, labels, then halves."""
+    labels, half = column
+    return list(DRAWS).index(labels.partition(",")[0]), labels, HALVES.index(half)
 
 
 DEFAULT_STUDIES = {

@@ -154,7 +154,7 @@ def _run(cell: Cell, method: str) -> Entry:
     with fit_facts() as facts:
         model = METHODS[method](drawn)
     facts["accuracy"] = float(model.score(drawn.split.X_test, drawn.split.y_test))
-    if method == OURS:
+    if isinstance(model, SemiSupervisedSVC):
         facts["used_unlabeled"] = model.used_unlabeled_
         facts |= {"shares": _rounded(drawn.shares), "label_shares": _rounded(drawn.label_shares)}
         facts |= {"balance": _rounded(model.balance_), "balance_se": _rounded(model.balance_se_)}

@@ -47,8 +47,8 @@ class EngineConstants:
     search_prices: tuple[float, ...] = ()
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
     annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
-    """What they are in an annealed search: half powers of ten. For dense rows shorter ladders lose up to 0.004 on UCI and
-    nothing on embeddings (docs/choices.md)."""
+    """What they are in an annealed search: half powers of ten. For dense rows shorter ladders lose up to 0.004 on UCI
+    sets and nothing on embeddings (docs/choices.md)."""
     hinge_prices: tuple[float, ...] = (0.316,)
     """The same for unlabeled rows under the hinge loss, that of sparse rows: from lower prices the search ends in worse
     labels on two of five texts, by 0.04 and 0.01, and takes half as long again (docs/choices.md)."""

@@ -18,8 +18,8 @@ class EstimatorConstants:
     bias: float = 1.0
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
     squared_hinge_C_unlabeled: float = 0.2
-    """``C_unlabeled="auto"`` of SemiSupervisedSVC under the squared hinge loss, that of dense rows: with 0.5 embeddings and
-    UCI sets lose up to 0.004 (docs/choices.md), ..."""
+    """``C_unlabeled="auto"`` of SemiSupervisedSVC under the squared hinge loss, that of dense rows: with 0.5 embeddings
+    and UCI sets lose up to 0.004 (docs/choices.md), ..."""
     hinge_C_unlabeled: float = 0.5
     """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing (docs/choices.md)."""
     largest_value: float = 1e70
