@@ -2,12 +2,14 @@
 
 A stopped run goes on where it was. ``ARGS="--only files"`` runs the classes whose name contains a word, ``--share 0.1``
 a tenth of the cases, ``--again`` forgets what the journal has of them, ``--table`` writes the page and does no more.
-The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number.
+The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number. Every batch
+names the state of the library that it ran on: Git's name of the folder ``src/wellsvm``, and of ``cpp``.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ from experiments.marked_places import fill
 ROOT = Path(__file__).parents[2]
 JOURNAL, PAGE = Path(__file__).parent / "journal.jsonl", ROOT / "docs" / "reliability.md"
 KEPT_WORDS = 5
+IN_MEMORY = "/dev/shm"  # a million files are written: not on a disk
 
 
 @dataclass(frozen=True)
@@ -40,16 +43,35 @@ class Class:
     attack: Callable[[Any], tuple[str, str]]
     case: Callable[[int, int, str], Any]
     alone: bool = False  # the attack forks itself
+    prepare: Callable[[], None] = lambda: None  # in the child, before the first case
+    make: Callable[[], None] = lambda: None  # before that child is made
 
     def run(self, seed: int, begin: int, end: int) -> tuple[Counter[str], list[dict[str, Any]]]:
         """Outcomes of the cases from ``begin`` to ``end``."""
         with tempfile.TemporaryDirectory() as folder:
             cases = [self.case(seed, number, folder) for number in range(begin, end)]
+            self.make()
             if not self.alone:
-                return run_batch(cases, self.attack)
+                return run_batch(cases, self.attack, partial(self._begin, folder))
             told = [self.attack(case) for case in cases]
         failures = [{"case": k, "kind": kind, "words": w} for k, (kind, w) in enumerate(told) if kind in FAILURES]
         return Counter(kind for kind, _ in told), failures
+
+    def _begin(self, folder: str) -> None:
+        os.chdir(folder)  # checkpoint="auto" is a file of that name
+        self.prepare()
+
+
+def state() -> str:
+    """What the library is: Git's names of its sources; None where they are not as they were committed."""
+    names = ("src/wellsvm", "cpp")
+    if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", *names], cwd=ROOT, check=False).returncode:
+        return "changed"
+    told = subprocess.run(
+        ["git", "rev-parse", "--short=8", *(f"HEAD:{name}" for name in names)],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return " ".join(told.stdout.split())
 
 
 def _as_is(seed: int, number: int, folder: str) -> tuple[int, int, str]:
@@ -74,13 +96,20 @@ def _property(number: int) -> tuple[str, str]:
 
 CLASSES = [
     *(
-        Class(f"input: {t.name}", 5000, 250, inputs.attack, lambda seed, k, _, t=t: (t, seed, k))
+        Class(f"input: {t.title}", 5000, 500, inputs.attack, lambda seed, k, _, t=t: (t, seed, k))
         for t in inputs.TARGETS
-        if t.estimator is not None
     ),
     *(
-        Class(f"files: {form}", 100_000, 2500, files.attack, lambda seed, k, folder, f=form: (f, seed, k, folder))
-        for form in ("svmlight", "csv", "npz", "parquet", "skops")
+        Class(
+            f"files: {form}",
+            100_000,
+            5000,
+            files.attack,
+            lambda seed, k, folder, f=form: (f, seed, k, folder),
+            prepare=files.prepare,
+            make=partial(files.make_good, form),
+        )
+        for form in files.FORMS
     ),
     Class("kill -9 while a model is saved", 200, 50, processes.kill, _as_is, alone=True),
     Class("disk full while a model is saved", 100, 50, processes.full_disk, _as_is, alone=True),
@@ -97,20 +126,22 @@ CLASSES = [
 
 def run(chosen: list[Class], seed: int, share: float, journal: Journal) -> None:
     """Run what the journal does not have yet, batch by batch."""
+    now = state()
     for one in chosen:
         total = max(1, round(share * one.cases))
         for begin in range(0, total, one.batch):
             identity = {"class": one.name, "seed": seed, "from": begin, "to": min(begin + one.batch, total)}
             if journal.result(identity):
                 continue
-            began = time.process_time()
+            began = time.monotonic()
             counts, failures = one.run(seed, identity["from"], identity["to"])
             for failure in failures:
                 failure["case"] += begin
             kept = failures[:KEPT_WORDS]
-            journal.append({**identity, "counts": dict(counts), "failures": kept})
+            journal.append({**identity, "state": now, "counts": dict(counts), "failures": kept})
             print(
-                f"{one.name} {identity['from']}-{identity['to']}: {dict(counts)} ({time.process_time() - began:.0f} s)"
+                f"{one.name} {identity['from']}-{identity['to']}: {dict(counts)} ({time.monotonic() - began:.0f} s)",
+                flush=True,
             )
             for failure in failures:
                 print("   ", failure)
@@ -118,15 +149,17 @@ def run(chosen: list[Class], seed: int, share: float, journal: Journal) -> None:
 
 def table(journal: Journal, seed: int) -> str:
     """The Markdown table: a row for every class."""
-    lines = ["| attack | tried | refused in words | sound result | " + " | ".join(FAILURES) + " |", "|---" * 11 + "|"]
+    heads = ["attack", "tried", "refused in words", "sound result", *FAILURES, "state"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for one in CLASSES:
         batches = {(e["from"], e["to"]): e for e in journal.entries if (e["class"], e["seed"]) == (one.name, seed)}
         counts: Counter[str] = Counter()
         for entry in batches.values():
             counts.update(entry["counts"])
         if counts:
+            states = ", ".join(sorted({entry["state"] for entry in batches.values()}))
             figures = [sum(counts.values()), *(counts[kind] for kind in ("refused", "accepted", *FAILURES))]
-            lines.append(f"| {one.name} | " + " | ".join(f"{figure:,}" for figure in figures) + " |")
+            lines.append(f"| {one.name} | " + " | ".join(f"{figure:,}" for figure in figures) + f" | {states} |")
     return "\n".join(lines)
 
 
@@ -147,9 +180,10 @@ def main() -> None:
         given.journal.unlink(missing_ok=True)
         for entry in kept:
             Journal(given.journal).append(entry)
-    journal = Journal(given.journal, ("class", "seed", "from", "to", "counts"))
+    journal = Journal(given.journal, ("class", "seed", "from", "to", "state", "counts"))
     if not given.table:
-        files._frames._try_in_another_process = partial(files.without_trial)  # batches are isolated already
+        if Path(IN_MEMORY).is_dir() and "TMPDIR" not in os.environ:
+            tempfile.tempdir = IN_MEMORY
         run(chosen, given.seed, given.share, journal)
     if given.journal == JOURNAL:
         fill(PAGE, "campaign", {"counts": table(journal, given.seed)})

@@ -18,13 +18,18 @@ WALL = 600
 MEMORY = 2**30  # that a case may take beyond what the process has at its start
 
 
-def run_batch(cases: list[Any], attack: Callable[[Any], tuple[str, str]]) -> tuple[Counter[str], list[dict[str, Any]]]:
-    """Outcomes of all cases, counted, and the failures among them by their number and words."""
+def run_batch(
+    cases: list[Any], attack: Callable[[Any], tuple[str, str]], prepare: Callable[[], None] = lambda: None
+) -> tuple[Counter[str], list[dict[str, Any]]]:
+    """Outcomes of all cases, counted, and the failures among them by their number and words.
+
+    One child runs them all, after ``prepare``; another takes its place if it dies.
+    """
     counts: Counter[str] = Counter()
     failures: list[dict[str, Any]] = []
     begin = 0
     while begin < len(cases):
-        begin += _child(cases, begin, attack, counts, failures)
+        begin += _child(cases, begin, attack, prepare, counts, failures)
     return counts, failures
 
 
@@ -45,7 +50,7 @@ def in_child(make: Callable[[], Any]) -> Any:
     return made
 
 
-def _child(cases, begin, attack, counts, failures) -> int:
+def _child(cases, begin, attack, prepare, counts, failures) -> int:
     """Run cases from ``begin`` on in a child until all are done or it dies; how many are done."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -53,6 +58,7 @@ def _child(cases, begin, attack, counts, failures) -> int:
         try:
             os.close(reading)
             _quiet()
+            prepare()
             _attack_all(cases[begin:], attack, writing)
         finally:
             os._exit(3)  # never back into the parent's code; a fault of the campaign itself counts as a crash

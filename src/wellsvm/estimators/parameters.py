@@ -11,7 +11,7 @@ from wellsvm._typing import FloatArray
 from wellsvm.estimators.base import number
 from wellsvm.options import Options
 
-__all__ = ["price", "require_prices", "seed_of"]
+__all__ = ["price", "require_class", "require_prices", "seed_of"]
 
 
 def price(name: str, value: Any, *, open_low: bool = True) -> float:
@@ -32,6 +32,12 @@ def require_prices(prices: FloatArray, weights: str) -> None:
             f"C times {weights} is {prices[bad[0]]:g} for row {bad[0]}; at most {Options.largest_price:g} is allowed: "
             f"scale {weights} down, for instance to a mean of 1"
         )
+
+
+def require_class(name: str, value: Any) -> None:
+    """Refuse what cannot name a class: a class is a number or a word. None is for whoever needs no name."""
+    if value is not None and not isinstance(value, (str, bool, int, float, np.number, np.bool_)):
+        raise TypeError(f"{name} must be a class, that is a number or a word; got {name}={value!r:.80}")
 
 
 def seed_of(random_state: Any) -> int:
