@@ -63,15 +63,17 @@ class Class:
 
 
 def state() -> str:
-    """What the library is: Git's names of its sources; None where they are not as they were committed."""
+    """What the library is: Git's names of its sources; "changed" where they are not as they were committed."""
     names = ("src/wellsvm", "cpp")
     if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", *names], cwd=ROOT, check=False).returncode:
         return "changed"
-    told = subprocess.run(
-        ["git", "rev-parse", "--short=8", *(f"HEAD:{name}" for name in names)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return " ".join(told.stdout.split())
+    told = [
+        subprocess.run(
+            ["git", "rev-parse", "--short=8", f"HEAD:{name}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for name in names
+    ]
+    return " ".join(told)
 
 
 def _as_is(seed: int, number: int, folder: str) -> tuple[int, int, str]:

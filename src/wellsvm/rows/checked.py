@@ -39,12 +39,18 @@ def checked_part(X: Any, name: str, first_row: int = 0) -> Matrix:
 
 
 def _require_usable(X: Matrix, name: str, first_row: int) -> None:
+    """Refuse values that no fit can take, looking at some MB at a time: X may be a file mapped into memory."""
     values = (X.data if sparse.issparse(X) else X).ravel()
-    with np.errstate(invalid="ignore"):
-        bad = ~(np.abs(values) <= min(Options.largest_value, float(np.finfo(values.dtype).max)))
-    if not bad.any():
-        return
-    first = int(np.argmax(bad))
+    largest = min(Options.largest_value, float(np.finfo(values.dtype).max))
+    step = Options.piece_bytes // values.itemsize
+    for begin in range(0, len(values), step):
+        with np.errstate(invalid="ignore"):
+            bad = ~(np.abs(values[begin : begin + step]) <= largest)
+        if bad.any():
+            _tell(X, name, first_row, values, begin + int(np.argmax(bad)))
+
+
+def _tell(X: Matrix, name: str, first_row: int, values: np.ndarray, first: int) -> None:
     at = int(np.searchsorted(X.indptr, first, side="right") - 1) if sparse.issparse(X) else first // X.shape[1]
     value = values[first]
     what = (
