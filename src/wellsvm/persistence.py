@@ -174,17 +174,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     _mark_of(data, path)
     try:
         data = _with_present_modules(data)
-        foreign = _foreign_types(data)
-        model = None if foreign else skops.loads(data, trusted=list(TRUSTED))
+        model = skops.loads(data, trusted=list(TRUSTED))
         require_sound(model)
+    except skops.exceptions.UntrustedTypesFoundException as error:
+        raise ValueError(
+            f"{path} holds types that are not loaded: {', '.join(_foreign_types(data))}. wellsvm.load accepts the "
+            "estimators of wellsvm and scikit-learn only; the file was changed after it was saved"
+        ) from error
     except Exception as error:  # a damaged file can raise anything
         kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
         raise ValueError(f"{path} is damaged: {kind}{error}") from error
-    if foreign:
-        raise ValueError(
-            f"{path} holds types that are not loaded: {', '.join(foreign)}. wellsvm.load accepts the estimators of "
-            "wellsvm and scikit-learn only; the file was changed after it was saved"
-        )
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"{path} holds no estimator but {type(model).__name__}")
     return model
@@ -236,13 +235,12 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
 def _with_present_modules(data: bytes) -> bytes:
     """The archive, naming the modules that types live in today."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        text = moved = archive.read(SCHEMA).decode()
+        for before, now in MOVED.items():
+            moved = moved.replace(json.dumps(before), json.dumps(now))
+        if moved == text:
+            return data
         members = {info: archive.read(info) for info in archive.infolist()}
-    text = next(content for info, content in members.items() if info.filename == SCHEMA).decode()
-    moved = text
-    for before, now in MOVED.items():
-        moved = moved.replace(json.dumps(before), json.dumps(now))
-    if moved == text:
-        return data
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for info, content in members.items():
