@@ -1,26 +1,92 @@
-"""Sparse matrices as users hand them over, looked at whole before SciPy or a compiled loop follows an index.
+"""X as users hand it over: checked whole, before SciPy or a compiled loop follows an index.
 
-SciPy checks little when a matrix is made and nothing when its arrays are changed afterwards; its own conversions then
-read and write wherever an index points. So this comes first: formats, dtypes, row pointers, the range of every index.
-What is legal but unusual is made usual, as a view where that is possible: spare room behind the last entry is cut off,
-strided arrays are laid out, odd index types widened, flags that SciPy remembers are forgotten. The row pointers that
-are checked are a private copy; the indices too where SciPy will follow them (``own``), so that another thread which
-changes the caller's arrays can spoil a result but not the memory of the process. Our own loops compare every index
-where they use it.
+SciPy checks little when a sparse matrix is made and nothing when its arrays are changed afterwards; its own conversions
+then read and write wherever an index points. So this comes first: formats, dtypes, row pointers, the range of every
+index. What is legal but unusual is made usual, as a view where that is possible: spare room behind the last entry is
+cut off, strided arrays are laid out, odd index types widened, flags that SciPy remembers are forgotten. The row
+pointers that are checked are a private copy; the indices too where SciPy will follow them (``own``), so that another
+thread which changes the caller's arrays can spoil a result but not the memory of the process. Our own loops compare
+every index where they use it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
+from wellsvm._in_blocks import blocks_of, check_blocks
+from wellsvm._memory import require_room
 from wellsvm._typing import Matrix
+from wellsvm.options import Options
 
-__all__ = ["checked_sparse", "require_unique_names"]
+__all__ = ["check_matrix", "checked_sparse", "require_unique_names"]
 
 COMPRESSED = {"csr": (0, "rows"), "csc": (1, "columns"), "bsr": (0, "rows of blocks")}
-WAY_OUT = "build the matrix anew, for instance from (data, (row, column))"
+WAY_OUT = "rebuild the matrix, for example from (data, (row, column))"
+
+
+def check_matrix(
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    name: str = "X",
+    row_name: Callable[[int], str] = "row {}".format,
+    validate: Callable[..., Matrix] = validate_data,
+    own: bool = False,
+) -> Matrix:
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors.
+
+    ``own`` asks for a copy of the indices of sparse rows, see above; under a kernel that is not linear they
+    always are copied. Rows in blocks were checked when they were written or brought together.
+    """
+    if (blocks := blocks_of(X)) is not None:
+        return check_blocks(estimator, blocks, reset=reset)
+    if sparse.issparse(X):
+        linear = isinstance(kernel := getattr(estimator, "kernel", "linear"), str) and kernel == "linear"
+        X = checked_sparse(X, name, own=own or not linear)
+    else:
+        require_unique_names(X, name)
+        if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
+            raise ValueError(f"Input {name} holds dates; turn them into numbers that mean something")
+    try:
+        with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
+            X = validate(
+                estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                accept_large_sparse=True, ensure_all_finite=False,
+            )  # fmt: skip
+    except OverflowError as error:  # of Python's own integers
+        raise ValueError(f"Input {name} has a value that no float64 can hold: {error}") from error
+    if reset:
+        require_room(*X.shape)
+    values = (X.data if sparse.issparse(X) else X).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(values.sum(dtype=np.float64))
+    if not finite and not (mask := np.isfinite(values)).all():
+        first = int(np.flatnonzero(~mask)[0])
+        kind = "NaN" if np.isnan(values[first]) else "infinity (inf)"
+        raise ValueError(
+            f"Input {name} contains {kind}, first in {row_name(_row_of(X, first))}. Remove such rows or fill them in, "
+            "for instance with sklearn.impute.SimpleImputer."
+        )
+    if values.size and max(float(values.max()), -float(values.min())) > Options.largest_value:
+        first = int(np.flatnonzero(np.abs(values.astype(np.float64)) > Options.largest_value)[0])
+        raise ValueError(
+            f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
+            f"overflows, or the square of that does; at most {Options.largest_value:g} is allowed. Scale the features "
+            "down, for instance with sklearn.preprocessing.MaxAbsScaler."
+        )
+    return X
+
+
+def _row_of(X: Matrix, position: int) -> int:
+    """Row of a stored entry, given its position."""
+    return int(np.searchsorted(X.indptr, position, side="right") - 1 if sparse.issparse(X) else position // X.shape[1])
 
 
 def checked_sparse(X: Matrix, name: str = "X", *, own: bool = False) -> Matrix:
@@ -49,7 +115,7 @@ def checked_sparse(X: Matrix, name: str = "X", *, own: bool = False) -> Matrix:
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has the dtype {X.dtype}; pass its real part, or its size")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"{name} has the dtype {X.dtype}, which holds no numbers; convert it with astype(float)")
+        raise ValueError(f"{name} has the dtype {X.dtype}, which is not numeric; convert it with astype(float)")
     if X.format == "lil":
         X = X.tocsr()  # joins lists and follows no index
     elif X.format == "dok":
@@ -79,7 +145,7 @@ def require_unique_names(X: Any, name: str = "X") -> None:
         except TypeError:  # a name that cannot be compared is no name; scikit-learn has its own words for it
             return
         if again:
-            raise ValueError(f"{name} has two columns called {column!r}; every column needs a name of its own")
+            raise ValueError(f"{name} has two columns called {column!r}; column names must be unique")
         seen.add(column)
 
 
@@ -126,7 +192,7 @@ def _diagonals(X: Matrix, name: str) -> Matrix:
     if X.data.ndim != 2 or len(offsets) != X.data.shape[0]:
         raise ValueError(f"{name} has {len(offsets)} offsets for values of shape {X.data.shape}; {WAY_OUT}")
     if len(np.unique(offsets)) != len(offsets):
-        raise ValueError(f"{name}.offsets names a diagonal twice; {WAY_OUT}")
+        raise ValueError(f"{name}.offsets contains the same diagonal twice; {WAY_OUT}")
     return _made(X, data=np.require(X.data, requirements=("C", "A")), offsets=offsets)
 
 
@@ -136,7 +202,7 @@ def _whole_numbers(part: Any, name: str) -> np.ndarray:
     if part.ndim != 1 or part.dtype.kind not in "iu":
         raise ValueError(f"{name} must be whole numbers in one dimension; got {part.dtype} of shape {part.shape}")
     if part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} holds {part.max()}, which is no index; {WAY_OUT}")
+        raise ValueError(f"{name} holds {part.max()}, which is not an index; {WAY_OUT}")
     # isinstance by size and order of bytes: a type such as ">i4" has to be turned round
     kept = part.dtype if part.dtype in (np.dtype(np.int32), np.dtype(np.int64)) else np.dtype(np.int64)
     return np.require(part, dtype=kept, requirements=("C", "A"))
@@ -150,7 +216,7 @@ def _in_range(indices: np.ndarray, size: int, name: str, own: bool) -> np.ndarra
         bad = lowest if lowest < 0 else highest
         places = np.flatnonzero(indices == bad)  # none where another thread has changed it again
         where = f" at place {places[0]}" if places.size else ""
-        raise ValueError(f"{name} holds {bad}{where}, which lies outside of the {size} that there are; {WAY_OUT}")
+        raise ValueError(f"{name} holds {bad}{where}, which is outside the range of {size}; {WAY_OUT}")
     return indices
 
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm._warnings import callers_level
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import Rows
@@ -105,7 +105,7 @@ class BranchAndBoundS3VM(SemiSupervisedBaseline):
             history.append(best.upper)
         if nodes:
             warnings.warn(
-                f"{type(self).__name__} looked at max_nodes={self.max_nodes} nodes and left {len(nodes)} open: the "
+                f"{type(self).__name__} visited max_nodes={self.max_nodes} nodes and left {len(nodes)} open: the "
                 "labels are the best so far, perhaps not the best. Raise max_nodes, or take fewer unlabeled rows.",
                 ConvergenceWarning,
                 stacklevel=callers_level(),

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from wellsvm._input import check_matrix
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.baselines._kernel_matrix import KernelMatrix, function_of
 from wellsvm.engine.starts import best_aligned
-from wellsvm.estimators.base import KernelModel, all_or_nothing, check_matrix, make_kernel
+from wellsvm.estimators.base import KernelModel, all_or_nothing, make_kernel
 from wellsvm.estimators.parameters import seed_of
 from wellsvm.labels import ClusterLabels
 from wellsvm.options import Options
@@ -106,7 +107,7 @@ class TwoClusterBaseline(ClusterBaseline):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+            Rows; for ``kernel="precomputed"``, the kernel values with the training rows.
         """
         return self._functions(X)[:, 0]
 

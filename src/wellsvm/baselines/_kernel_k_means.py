@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.baselines._clusters import ClusterBaseline, Clusters, aligned_labels
-from wellsvm.estimators.base import choice, whole_number
+from wellsvm.estimators.parameters import choice, whole_number
 
 __all__ = ["KernelKMeans", "Lloyd", "lloyd"]
 
@@ -126,7 +126,7 @@ class KernelKMeans(ClusterBaseline):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+            Rows; for ``kernel="precomputed"``, the kernel values with the training rows.
         """
         return self._functions(X).argmax(axis=1).astype(np.int32)
 

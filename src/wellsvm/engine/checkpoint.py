@@ -25,13 +25,14 @@ from wellsvm._archives import check_archive
 from wellsvm._files import check_replaceable, replacing
 from wellsvm._typing import FloatArray
 from wellsvm.engine.report import Record
+from wellsvm.engine.task import Guess, Opening
 from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Candidate, Solution, State, begin
 
-__all__ = ["Checkpoint", "Cut", "Stages", "Unsaved"]
+__all__ = ["Checkpoint", "Cut", "Stages"]
 
 
 class Cut(NamedTuple):
@@ -43,39 +44,6 @@ class Cut(NamedTuple):
     squared_norms: FloatArray
     n_epochs: int
     history: list[Record]
-
-
-class Unsaved:
-    """The stages of a fit that is not saved: each is run."""
-
-    def part(self, name: str) -> Unsaved:
-        """The stages of one of several problems."""
-        return self
-
-    def arrays(self, name: str, compute: Callable[[], tuple[Any, ...]], rng: Any = None) -> tuple[Any, ...]:
-        """A stage whose result is a tuple of arrays and numbers; None may stand for one that is missing."""
-        return compute()
-
-    def holds(self, name: str) -> bool:
-        """Whether a stage whose result is a solved SVM is kept."""
-        return False
-
-    def kept(self, name: str, svm: Solution, rng: np.random.Generator) -> Solution:
-        """Keep the result of such a stage, and give it back."""
-        return svm
-
-    def recalled(
-        self, name: str, rng: np.random.Generator, rows: Rows, labels: LabelSet, losses: Losses, options: Options
-    ) -> Solution:
-        """The result of a stage that is kept."""
-        raise KeyError(name)
-
-    def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
-        """Bring the cutting plane to where it was; None where it has not begun."""
-        return None
-
-    def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:
-        """Keep where the cutting plane is."""
 
 
 class Checkpoint:
@@ -99,14 +67,10 @@ class Checkpoint:
             differs = [name for name in told if before.get(name) != told[name]]
             if differs:
                 raise ValueError(
-                    f"checkpoint={str(path)!r} is of another fit: {', '.join(differs)} differ; give another file, or "
-                    "remove this one"
+                    f"checkpoint={str(path)!r} belongs to another fit: {', '.join(differs)} differ; use another file, "
+                    "or remove this one"
                 )
         self.values["problem"] = np.array(json.dumps(told))
-
-    def stages(self) -> Stages:
-        """The stages of the fit."""
-        return Stages(self, "")
 
     def close(self) -> None:
         """The fit is done: remove the file."""
@@ -127,10 +91,10 @@ class Checkpoint:
             return {name[len(prefix) :]: value for name, value in self.values.items() if name.startswith(prefix)}
 
 
-class Stages(Unsaved):
+class Stages:
     """The stages of a fit, or of one of its problems, that are kept in a `Checkpoint`."""
 
-    def __init__(self, file: Checkpoint, prefix: str) -> None:
+    def __init__(self, file: Checkpoint, prefix: str = "") -> None:
         self.file, self.prefix = file, prefix
 
     def part(self, name: str) -> Stages:
@@ -138,7 +102,7 @@ class Stages(Unsaved):
         return Stages(self.file, f"{self.prefix}{name}/")
 
     def arrays(self, name: str, compute: Callable[[], tuple[Any, ...]], rng: Any = None) -> tuple[Any, ...]:
-        """Recalled, or computed and kept."""
+        """A stage whose result is a tuple of arrays, numbers, or None where one is missing: recalled, or computed."""
         stage = f"{self.prefix}{name}:"
         kept = self.file.under(stage)
         if not kept:
@@ -148,6 +112,17 @@ class Stages(Unsaved):
             kept = self.file.under(stage)
         _set_generator(rng, kept)
         return tuple(_plain(kept.get(str(k))) for k in range(int(kept["n"])))
+
+    def opening(self, compute: Callable[[], Opening], rng: np.random.Generator) -> Opening:
+        """How the task starts, as one such stage: flat, the label vectors first."""
+
+        def flat() -> tuple[Any, ...]:
+            labels, guesses, alpha, lead = compute()
+            return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
+
+        lead, n_labels, n_guesses, alpha, *rest = self.arrays("opening", flat, rng)
+        guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
+        return Opening(rest[:n_labels], guesses, alpha, lead)
 
     def holds(self, name: str) -> bool:
         """Whether a stage whose result is a solved SVM is kept."""
@@ -174,6 +149,10 @@ class Stages(Unsaved):
         _set_generator(rng, kept)
         bounds = (float(kept["upper"]), float(kept["lower"]))
         return Solution(state, kept["mu"], *bounds, kept["squared_norms"], int(kept["n_epochs"]))
+
+    def close(self) -> None:
+        """The fit is done: its file goes."""
+        self.file.close()
 
     def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
         """Bring the cutting plane to where it was; None where it has not begun."""
@@ -254,5 +233,5 @@ def _read(path: os.PathLike[str]) -> dict[str, np.ndarray]:
         if str(values.pop("seal", None)) != _seal_of(values):
             raise ValueError("it is damaged, or it was changed after a fit had written it")
     except Exception as error:  # a damaged file can raise anything
-        raise ValueError(f"checkpoint={str(path)!r} cannot be read: {error}; remove the file to begin anew") from error
+        raise ValueError(f"checkpoint={str(path)!r} cannot be read: {error}; remove the file to start over") from error
     return values

@@ -11,7 +11,7 @@ from wellsvm.labels.base import LabelSet
 
 __all__ = ["WatchedLabels"]
 
-WAY_OUT = "wellsvm.labels.check_label_set tells more"
+WAY_OUT = "wellsvm.labels.check_label_set shows why"
 
 
 class WatchedLabels(LabelSet):
