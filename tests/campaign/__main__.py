@@ -30,6 +30,7 @@ from experiments.marked_places import fill
 ROOT = Path(__file__).parents[2]
 JOURNAL, PAGE = Path(__file__).parent / "journal.jsonl", ROOT / "docs" / "reliability.md"
 KEPT_WORDS = 5
+EXAMPLES = 200  # of every property
 IN_MEMORY = "/dev/shm"  # a million files are written: not on a disk
 
 
@@ -86,7 +87,8 @@ def _sanitize(_: Any) -> tuple[str, str]:
 
 
 def _property(number: int) -> tuple[str, str]:
-    """A property, over WELLSVM_EXAMPLES examples that Hypothesis draws."""
+    """A property, over as many examples as WELLSVM_EXAMPLES says; Hypothesis draws them."""
+    os.environ.setdefault("WELLSVM_EXAMPLES", str(EXAMPLES))
     from campaign import test_properties
 
     try:
@@ -118,7 +120,7 @@ CLASSES = [
     Class("Ctrl-C in a fit", 100, 25, processes.interrupt, _as_is, alone=True),
     Class("Ctrl-C while the command line imports", 20, 10, processes.interrupt_imports, _as_is, alone=True),
     Class("fit with little address space", 100, 25, processes.little_memory, _as_is, alone=True),
-    Class("properties (Hypothesis)", 7, 1, _property, lambda seed, k, _: k),
+    Class(f"properties (Hypothesis, {EXAMPLES} examples each)", 7, 1, _property, lambda seed, k, _: k),
     Class("predict more than 2^31 entries", 1, 1, large.predict_beyond_int32, _as_is, alone=True),
     Class("fit more than 2^31 entries", 1, 1, large.fit_beyond_int32, _as_is, alone=True),
     Class("a thousand classes", 1, 1, large.thousand_classes, _as_is),
