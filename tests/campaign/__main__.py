@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from campaign import files, inputs, large, processes
-from campaign.isolation import run_batch
+from campaign.isolation import ask_for_memory_once, run_batch
 from campaign.outcomes import FAILURES
 from experiments.journal import Journal
 from experiments.marked_places import fill
@@ -100,7 +100,14 @@ def _property(number: int) -> tuple[str, str]:
 
 CLASSES = [
     *(
-        Class(f"input: {t.title}", 5000, 500, inputs.attack, lambda seed, k, _, t=t: (t, seed, k))
+        Class(
+            f"input: {t.title}",
+            5000,
+            500,
+            inputs.attack,
+            lambda seed, k, _, t=t: (t, seed, k),
+            prepare=ask_for_memory_once,
+        )
         for t in inputs.TARGETS
     ),
     *(

@@ -17,10 +17,9 @@ import sklearn
 
 import wellsvm
 from campaign import folders
-from campaign.isolation import in_child
+from campaign.isolation import ask_for_memory_once, in_child
 from campaign.mutations import damaged_bytes, damaged_members, gzipped
 from campaign.outcomes import outcome_of
-from wellsvm import _memory
 from wellsvm.cli import _frames
 from wellsvm.cli._conversion import _written
 from wellsvm.cli._data import Format, Layout, Table, read
@@ -41,8 +40,7 @@ def prepare() -> None:
     """
     os.environ |= {"POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0"}
     _frames._try_in_another_process = lambda path, reader: None
-    for probe in ("_free_of_machine", "_left_in_groups"):
-        setattr(_memory, probe, partial(lambda room: room, getattr(_memory, probe)()))
+    ask_for_memory_once()
     sklearn.set_config(skip_parameter_validation=True)
 
 

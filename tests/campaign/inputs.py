@@ -19,7 +19,7 @@ from wellsvm.labels import BalancedLabels
 
 ROWS, COLUMNS, BAGS = 16, 3, 8
 KERNELS = ("linear", "linear", "rbf", "rbf", "poly", "sigmoid", "precomputed")
-QUICK = 0.8  # share of the cases whose fit is kept short; the others run with default parameters
+QUICK = 0.95  # share of the cases whose fit is kept short; the others run with default parameters
 
 Data = dict[str, Any]
 

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from wellsvm import _memory
+
 SECONDS = 20.0  # of processor time, for one case: the machine may be busy
 WALL = 600
 MEMORY = 2**30  # that a case may take beyond what the process has at its start
@@ -48,6 +50,13 @@ def in_child(make: Callable[[], Any]) -> Any:
         made = pickle.load(pipe)
     os.wait()
     return made
+
+
+def ask_for_memory_once() -> None:
+    """In a child: what memory the machine has is not asked anew in every case, which reads a dozen files."""
+    for probe in ("_free_of_machine", "_left_in_groups"):
+        room = getattr(_memory, probe)()
+        setattr(_memory, probe, lambda room=room: room)
 
 
 def _child(cases, begin, attack, prepare, counts, failures) -> int:

@@ -67,14 +67,19 @@ def _as_it_is(file: Any) -> Any:
 
 
 def _frames(path: Path, layout: Layout, form: Format) -> Iterator[tuple[Table, float]]:
-    pl = polars()
     separator = "\t" if ".tsv" in path.suffixes else ","
     frames = batches_of_parquet(path) if form is Format.PARQUET else batches_of_csv(path, separator)
+    for frame, share in _errors_named(path, form, frames):
+        table = table_of_frame(path, frame, layout, form)
+        if table.X.shape[0]:
+            yield table, share
+
+
+def _errors_named(path: Path, form: Format, frames: Iterator[Any]) -> Iterator[Any]:
+    """The frames; what goes wrong in reading them is told with the name of the file."""
+    pl = polars()
     try:
-        for frame, share in frames:
-            table = table_of_frame(path, frame, layout, form)
-            if table.X.shape[0]:
-                yield table, share
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        yield from frames
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error

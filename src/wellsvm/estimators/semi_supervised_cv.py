@@ -325,8 +325,9 @@ stopping, weight_update, search, intercept_scaling, probability
         """This estimator with each balance to try."""
         if self.balances is None:
             return [self]
-        trials = [copy(self) for _ in _sequence("balances", self.balances)]
-        for trial, balance in zip(trials, self.balances):
+        balances = _sequence("balances", self.balances)
+        trials = [copy(self) for _ in balances]
+        for trial, balance in zip(trials, balances):
             trial.balance = balance
         return trials
 
@@ -369,7 +370,8 @@ class _Decided(ClassifierMixin, BaseEstimator):
 
 
 def _sequence(name: str, values: Any) -> list[Any]:
-    values = [values] if np.ndim(values) == 0 else list(values)
+    several = isinstance(values, (list, tuple, set, range)) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    values = list(values) if several else [values]
     if not values:
         raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
     return values

@@ -56,7 +56,7 @@ class WatchedLabels(LabelSet):
         if not sound:
             raise ValueError(
                 f"{self.name}: {what} must be {self.n_instances} labels of -1, 0 or 1; got {array.dtype} of shape "
-                f"{array.shape}: {array!r:.60}; {WAY_OUT}"
+                f"{array.shape}: {array.tolist()!r:.60}; {WAY_OUT}"
             )
         return np.ascontiguousarray(array, dtype=np.int8)
 
@@ -69,6 +69,6 @@ class WatchedLabels(LabelSet):
         if not (sound and array[-1] == self.n_instances and np.all(array[1:] > array[:-1])):
             raise ValueError(
                 f"{self.name}: starts must rise from 0 to {self.n_instances}, the first instance of every row; got "
-                f"{array!r:.60}; {WAY_OUT}"
+                f"{array.tolist()!r:.60}; {WAY_OUT}"
             )
         return np.ascontiguousarray(array, dtype=np.int64)
