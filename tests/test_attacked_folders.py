@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 import zipfile
 
 import numpy as np
@@ -223,3 +224,33 @@ def test_what_is_no_class_or_no_share_is_refused():
     broken.indices[3] = 2**31 - 1
     with pytest.raises(ValueError, match=r"y\.indices holds"):
         CandidateLabelSVC().fit(X, broken)
+
+
+# ------------------------------------------------------------------ paths and notes
+
+
+def test_paths_and_notes_that_are_none_are_refused_in_words(tmp_path):
+    pytest.importorskip("skops")
+    model = SemiSupervisedSVC(safe=False, balance="labels", max_iter=1, random_state=0).fit(X, [0, 1] * 3 + [None] * 6)
+    for path in (3, b"m.skops", "a\0b"):
+        for call in (lambda path=path: wellsvm.load(path), lambda path=path: wellsvm.save(model, path)):
+            with pytest.raises(TypeError, match="path must be the path"):
+                call()
+    for notes in ([1], {(1, 2): 3}, {"a": object()}):
+        with pytest.raises(TypeError, match="notes must be what JSON can hold"):
+            wellsvm.save(model, tmp_path / "m.skops", notes=notes)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_dual_without_maximum_is_told_and_nothing_warns():
+    rng = np.random.default_rng(0)
+    bags = [rng.standard_normal((2, 3)) * 8 for _ in range(8)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for C in (1e3, 1e6, 1e9):
+            for gamma in (0.1, 1.0):
+                model = wellsvm.MultiInstanceSVC(kernel="sigmoid", gamma=gamma, C_negative=C, random_state=0)
+                try:
+                    assert np.isfinite(model.fit(bags, np.arange(8) % 2).objective_)
+                except ValueError as error:
+                    assert "the dual has no maximum" in str(error)

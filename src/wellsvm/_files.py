@@ -31,7 +31,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> Path:
 
     Only regular files are replaced: a rename over a device or a pipe would remove it.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
     if target.exists() and not target.is_file():

@@ -17,7 +17,6 @@ import zipfile
 import zlib
 from copy import copy
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -25,7 +24,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._archives import check_archive, most_bytes
-from wellsvm._files import replacing
+from wellsvm._files import as_path, check_replaceable, replacing
 from wellsvm._model_check import require_sound
 from wellsvm._pipeline_types import OF_PIPELINES
 
@@ -127,6 +126,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     >>> wellsvm.load("model.skops").predict(X)  # doctest: +SKIP
     """
     skops = _skops()
+    check_replaceable(path)
     if not isinstance(model, BaseEstimator):
         raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}")
     check_is_fitted(model)
@@ -145,10 +145,16 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")
     versions = {"python": platform.python_version(), **{package: _version(package) for package in packages}}
     mark = {"format": FORMAT, "model": type(model).__name__, "versions": versions, "notes": notes or {}}
+    try:
+        if not isinstance(mark["notes"], dict):
+            raise TypeError(f"they are a {type(notes).__name__}, not a dict")
+        told = json.dumps(mark)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"notes must be what JSON can hold: {error}") from error
     with replacing(path) as file:
         file.write(data)
         with zipfile.ZipFile(file, "a") as archive:
-            archive.writestr(MARK, json.dumps(mark))
+            archive.writestr(MARK, told)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -199,8 +205,10 @@ def read_mark(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _read(path: str | os.PathLike[str]) -> bytes:
     """The content of a regular file that memory can hold."""
-    path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):  # a device or a pipe may never end
+    path = as_path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+    if path.exists() and not path.is_file():  # a device or a pipe may never end
         raise OSError(f"{path} is not a regular file")
     if path.stat().st_size > (most := most_bytes(path.stat().st_size, packed=1)):
         raise ValueError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB and {most / 2**20:.0f} are free")

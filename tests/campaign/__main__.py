@@ -66,15 +66,13 @@ class Class:
 def state() -> str:
     """What the library is: Git's names of its sources; "changed" where they are not as they were committed."""
     names = ("src/wellsvm", "cpp")
-    if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", *names], cwd=ROOT, check=False).returncode:
+
+    def git(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    if git("diff", "--quiet", "HEAD", "--", *names).returncode:
         return "changed"
-    told = [
-        subprocess.run(
-            ["git", "rev-parse", "--short=8", f"HEAD:{name}"], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
-        for name in names
-    ]
-    return " ".join(told)
+    return " ".join(git("rev-parse", "--short=8", f"HEAD:{name}").stdout.strip() for name in names)
 
 
 def _as_is(seed: int, number: int, folder: str) -> tuple[int, int, str]:

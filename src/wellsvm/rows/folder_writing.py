@@ -247,6 +247,8 @@ class _Growing:
 
 def _empty_folder(path: Path) -> bool:
     """Make the folder, or sweep what an interrupted call has left there; whether it was made."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder of {path} does not exist; make it first")
     if not path.exists():
         path.mkdir()
         return True
