@@ -245,12 +245,14 @@ def test_paths_and_notes_that_are_none_are_refused_in_words(tmp_path):
 def test_a_dual_without_maximum_is_told_and_nothing_warns():
     rng = np.random.default_rng(0)
     bags = [rng.standard_normal((2, 3)) * 8 for _ in range(8)]
+    outcomes = set()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for C in (1e3, 1e6, 1e9):
             for gamma in (0.1, 1.0):
                 model = wellsvm.MultiInstanceSVC(kernel="sigmoid", gamma=gamma, C_negative=C, random_state=0)
                 try:
-                    assert np.isfinite(model.fit(bags, np.arange(8) % 2).objective_)
+                    outcomes.add(bool(np.isfinite(model.fit(bags, np.arange(8) % 2).objective_)))
                 except ValueError as error:
-                    assert "the dual has no maximum" in str(error)
+                    outcomes.add(str(error)[:23])
+    assert outcomes <= {True, "the dual has no maximum"}
