@@ -46,6 +46,7 @@ class Class:
     alone: bool = False  # the attack forks itself
     prepare: Callable[[], None] = lambda: None  # in the child, before the first case
     make: Callable[[], None] = lambda: None  # before that child is made
+    confirm: bool = False  # whether a crash counts only if it comes again in a child that is not prepared
 
     def run(self, seed: int, begin: int, end: int) -> tuple[Counter[str], list[dict[str, Any]]]:
         """Outcomes of the cases from ``begin`` to ``end``."""
@@ -53,7 +54,7 @@ class Class:
             cases = [self.case(seed, number, folder) for number in range(begin, end)]
             self.make()
             if not self.alone:
-                return run_batch(cases, self.attack, partial(self._begin, folder))
+                return run_batch(cases, self.attack, partial(self._begin, folder), self.confirm)
             told = [self.attack(case) for case in cases]
         failures = [{"case": k, "kind": kind, "words": w} for k, (kind, w) in enumerate(told) if kind in FAILURES]
         return Counter(kind for kind, _ in told), failures
@@ -117,6 +118,7 @@ CLASSES = [
             lambda seed, k, folder, f=form: (f, seed, k, folder),
             prepare=files.prepare,
             make=partial(files.make_good, form),
+            confirm=True,
         )
         for form in files.FORMS
     ),

@@ -37,7 +37,7 @@ def test_damaged_files_are_refused_in_words(form, tmp_path):
     pytest.importorskip("skops")
     files.make_good(form)
     cases = [(form, SEED, number, str(tmp_path)) for number in range(CASES)]
-    counts, failures = run_batch(cases, files.attack, files.prepare)
+    counts, failures = run_batch(cases, files.attack, files.prepare, confirm=True)
     assert not failures
     assert counts["refused"] > CASES / 3
 
@@ -73,7 +73,7 @@ def test_a_thousand_classes():
 
 def crash(number):
     """Attacks that must be told apart."""
-    if number == 1:
+    if number == 1 and os.environ.get("GUARD", "out") == "out":
         os.abort()
     if number == 2:
         raise KeyError("of the campaign itself")
@@ -82,10 +82,13 @@ def crash(number):
     return "refused", ""
 
 
-def test_the_campaign_sees_crashes_and_goes_on():
+def test_the_campaign_sees_crashes_and_goes_on(monkeypatch):
     counts, failures = run_batch([0, 1, 2, 3, 4], crash)
     assert counts == {"refused": 2, "crash": 2, "internal error": 1}
     assert [failure["case"] for failure in failures] == [1, 2, 3]
+    monkeypatch.setenv("GUARD", "in")
+    counts, _ = run_batch([0, 1, 2, 3, 4], crash, prepare=lambda: os.environ.update(GUARD="out"), confirm=True)
+    assert counts == {"refused": 3, "crash": 1, "internal error": 1}
 
 
 def test_what_counts_as_a_refusal():
