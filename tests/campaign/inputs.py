@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import wellsvm
-from campaign.breakage import CANDIDATES, MATRICES, OF_ARGUMENT, PARAMETERS, SAME_DENSE, SAME_SPARSE
+from campaign.breakage import MATRICES, PARAMETERS, SAME_DENSE, SAME_SPARSE
 from campaign.folders import remove
 from campaign.outcomes import outcome_of
+from campaign.weak_breakage import CANDIDATES, OF_ARGUMENT
 from wellsvm.labels import BalancedLabels
 
 ROWS, COLUMNS, BAGS = 16, 3, 8
