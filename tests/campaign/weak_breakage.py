@@ -1,4 +1,4 @@
-"""Ways to break what weak labels come as: candidates, groups and their shares, sets, links, rows that can be trusted."""
+"""Ways to break what weak labels come as: candidates, groups, shares, sets, links, rows that can be trusted."""
 
 from __future__ import annotations
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 __all__ = ["check_manifest"]
 
 KINDS = {True: ("data", "indices", "indptr"), False: ("data",)}
 BESIDE = ("y", "y_missing", "groups")
-LARGEST = 2**62  # rows and entries are counted by int64
 
 
 def check_manifest(manifest: dict[str, Any]) -> None:
@@ -47,7 +48,7 @@ def _check_block(block: Any, n_features: int, is_sparse: bool) -> None:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST
+    return type(value) is int and 0 <= value <= np.iinfo(np.int64).max  # which counts rows and entries
 
 
 def _require(condition: bool, name: str, value: Any) -> None:
