@@ -20,8 +20,10 @@ class EstimatorConstants:
     largest_value: float = 1e70
     """Larger values of X are refused: estimates and solvers square squared norms and add them up, and fourth powers of
     1e70 leave room for the sum of 1e28."""
-    largest_price: float = 1e100
-    """Larger prices C, or products of C and a weight, are refused: objectives would overflow."""
+    largest_price: float = 1e15
+    """Larger prices C, or products of C and a weight, are refused: weights are sums of dual variables up to C, and of
+    the 16 digits of a double none would be left for values of f near 1. (At 1e40, 16 rows took seconds and ended
+    unsolved.)"""
     least_price: float = 1e-100
     """Smaller prices are refused, and of rows they are 0: their inverses would overflow."""
     least_distance: float = 1e10
