@@ -54,8 +54,8 @@ class EngineConstants:
     search_prices: tuple[float, ...] = ()
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
     annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
-    """What they are in an annealed search: half powers of ten. Of the other ladders tried, powers of ten are worse and
-    quarter powers cost a third more work (docs/choices.md, constants)."""
+    """What they are in an annealed search: half powers of ten. Powers of ten are worse; quarter powers may be better,
+    by less than half a hundredth (docs/choices.md, constants)."""
     sure_margin: float = 0.0
     """Distance to the cut from which a free row counts whole in an annealed search, in units of the margin; nearer ones
     count in proportion. 0 counts all whole."""

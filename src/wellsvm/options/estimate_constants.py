@@ -14,8 +14,8 @@ class EstimateConstants:
     # ------------------------------------------------------------------ shares of the classes
 
     folds: int = 10
-    """Most folds of labeled rows: the usual number; 20 change nothing, 5 less than a hundredth (docs/choices.md,
-    constants)."""
+    """Most folds of labeled rows: the usual number; 5 and 20 change the accuracy by less than half a hundredth
+    (docs/choices.md, constants)."""
     enough_labels: int = 5
     """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
@@ -98,7 +98,7 @@ class EstimateConstants:
     # ------------------------------------------------------------------ shares of groups
 
     group_folds: int = 3
-    """Folds of groups that are held out to judge the search for labels: 2 and 5 come to the same verdict
+    """Folds of groups that are held out to judge the search for labels: 5 come to the same verdict, 2 to a worse one
     (docs/choices.md, constants); more cost more."""
     group_errors: float = 1.0
     """The search must lower the squared error of these shares by so many standard errors: the usual one. Without, five
@@ -114,14 +114,14 @@ class EstimateConstants:
     # ------------------------------------------------------------------ whether unlabeled rows help, and probabilities
 
     judge_folds: int = 5
-    """Folds of the judgement whether unlabeled rows help: the usual number; 3 come to the same verdicts on small fits,
-    10 nearly (docs/choices.md, constants)."""
+    """Folds of the judgement whether unlabeled rows help: the usual number; 3 and 10 come to another verdict in one or
+    two of eight fits, at nearly the same accuracy (docs/choices.md, constants)."""
     judge_tol: float = 3.0
     """SVMs of the judgement are solved to this many tol; 1 and 10 come to the same verdicts (docs/choices.md,
     constants)."""
     judge_rounds: int = 2
-    """Rounds of relabelling at each price in the judgement; 3 come to the same verdicts, 1 nearly (docs/choices.md,
-    constants)."""
+    """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
+    nearly the same accuracy (docs/choices.md, constants)."""
     judged_rows: int = 4000
     """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300 and 1000 come to the same
     verdict (docs/choices.md, constants)."""

@@ -24,7 +24,8 @@ class SolverConstants:
     weights_goal: float = 0.5
     """The level method stops raising its lower bound within this many tol: the other half is alpha's."""
     level: float = 0.8
-    """Level between the bounds, as a share of the gap; 0.5 and 0.9 take the same work (docs/choices.md, constants)."""
+    """Level between the bounds, as a share of the gap; 0.5 and 0.9 take a little more work (docs/choices.md,
+    constants)."""
     more_fall: float = 4.0
     """While a new label vector has lowered the objective by some amount, the next level is at most this many times it
     away: four rounds then reach any weight from a hundredth on. 2 and 16 take the same work (docs/choices.md,
