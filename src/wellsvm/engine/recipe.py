@@ -75,14 +75,24 @@ class Fit:
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
-    opening = opened(task, options, rng)
-    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
-    lead = best_of(task, reached) if opening.lead else None
-    relaxation = relax(task, opening, lead, options, rng, callback)
+    reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
+    relaxation.solution.state.rest()
     return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
+
+
+def _searched_and_relaxed(
+    task: Task, options: Options, rng: np.random.Generator, callback: Callback | None
+) -> tuple[list[Solution], Relaxation]:
+    """What searches from the opening's guesses reached, and the cutting plane; the opening is not needed any more."""
+    opening = opened(task, options, rng)
+    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
+    lead = best_of(task, reached) if opening.lead else None
+    for svm in reached:
+        svm.state.rest()
+    return reached, relax(task, opening._replace(guesses=[]), lead, options, rng, callback)
 
 
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:

@@ -87,9 +87,10 @@ def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelAr
     y = task.labels.linear_oracle(f)
     if task.rising is None or task.labels.starts is not None:  # prices are of rows, scores of their instances
         return [y], np.abs(f)
-    above, below = f[task.rising & (y > 0)], f[task.rising & (y < 0)]
-    cut = 0.5 * (above.min() + below.max()) if above.size and below.size else 0.0
-    return [y], np.abs(f - cut)
+    least = np.min(f, where=task.rising & (y > 0), initial=np.inf)
+    most = np.max(f, where=task.rising & (y < 0), initial=-np.inf)
+    leads = f - (0.5 * (least + most) if np.isfinite(least - most) else 0.0)
+    return [y], np.abs(leads, out=leads)
 
 
 def objective_at_full_price(task: Task, svm: Solution) -> float:
@@ -105,8 +106,8 @@ def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Los
     assert task.rising is not None
     if options.sure_margin == 0:
         return task.losses if price == 1 else task.losses.eased(task.rising, price)
-    sure = np.clip(leads / options.sure_margin, options.least_sure, 1.0)
-    return task.losses.eased(task.rising, np.where(task.rising, price * sure, 1.0))
+    sure = leads / options.sure_margin
+    return task.losses.eased(task.rising, price * np.clip(sure, options.least_sure, 1.0, out=sure))
 
 
 def _go_on(state: State | None, task: Task, losses: Losses, alpha: FloatArray | None, options: Options) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
@@ -98,13 +99,15 @@ class BlockRows(LinearRows):
         """Those of the instances that are `at_hand`, under their own numbers."""
         return self.working.native, instances
 
-    def fitting(self, instances: IntArray) -> int:
-        """How many of these instances, from the first on, can be at hand at once."""
-        return self.working.fitting(instances)
-
-    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
-        """Have some instances ready for the loops."""
-        return self.working.at_hand(instances)
+    def in_portions(
+        self, rows: IntArray, instances: IntArray | None = None, ends: IntArray | None = None
+    ) -> Iterator[tuple[IntArray, AbstractContextManager[None]]]:
+        """As many rows at a time as fit into the memory allowed, in the order given: the visits are those in memory."""
+        instances, begin, first = rows if instances is None else instances, 0, 0
+        for end in self.working.cuts(instances, ends):
+            last = end if ends is None else int(ends[end - 1])
+            yield rows[begin:end], self.working.at_hand(instances[first:last], instances[last:])
+            begin, first = end, last
 
     def taken(self, chosen: IntArray) -> Matrix:
         """Some instances as a matrix in memory, less their mean if the rows are."""

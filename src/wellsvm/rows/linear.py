@@ -7,7 +7,7 @@ constant feature of value ``bias``, regularised like the others (LIBLINEAR's way
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import cached_property, partial
@@ -191,13 +191,12 @@ class LinearRows:
         """All instances are in memory, under their own numbers."""
         return self._native, instances
 
-    def fitting(self, instances: IntArray) -> int:
-        """How many of these instances, from the first on, can be at hand at once: all of them are in memory."""
-        return instances.size
-
-    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
-        """Have some instances ready for the loops: all of them are."""
-        return nullcontext()
+    def in_portions(
+        self, rows: IntArray, instances: IntArray | None = None, ends: IntArray | None = None
+    ) -> Iterable[tuple[IntArray, AbstractContextManager[None]]]:
+        """Rows to visit one after the other, as many at a time as can be at hand, and what keeps them there while they
+        are visited: here all are. Row k has the instances before ``ends[k]``, or is one itself."""
+        return [(rows, nullcontext())]
 
     def threaded(self, n_jobs: int | None) -> Self:
         """The same rows, whose passes take ``n_jobs`` threads."""
