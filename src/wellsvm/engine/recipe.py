@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import objective_at_full_price, search
+from wellsvm.engine.search import at_full_price, search
 from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
-__all__ = ["Fit", "Guess", "Opening", "Task", "best_of", "fit", "opened", "relax", "search", "solutions"]
+__all__ = ["Fit", "Guess", "Opening", "Task", "best_of", "fit", "opened", "relax", "search", "solutions", "stage"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Fit:
     @property
     def refined_objective(self) -> float | None:
         """Mixed-integer objective of the labelling that the search settled on, every row at its price."""
-        return None if self.settled is None else objective_at_full_price(self.task, self.settled)
+        return None if self.settled is None else self.settled.upper
 
     @property
     def alpha(self) -> FloatArray:
@@ -80,7 +81,7 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
         return Fit(task, relaxation, None)
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
     relaxation.solution.state.rest()
-    return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
+    return Fit(task, relaxation, best_of([*reached, _searched("search", task, guess, options, rng)]))
 
 
 def _searched_and_relaxed(
@@ -89,25 +90,23 @@ def _searched_and_relaxed(
     """What searches from the opening's guesses reached, and the cutting plane; the opening is not needed any more."""
     opening = opened(task, options, rng)
     reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
-    lead = best_of(task, reached) if opening.lead else None
+    lead = best_of(reached) if opening.lead else None
     for svm in reached:
         svm.state.rest()
     return reached, relax(task, opening._replace(guesses=[]), lead, options, rng, callback)
 
 
+def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """A stage of a fit before its tasks: computed, or, where a fit is kept, recalled."""
+    return compute() if stages is None else stages.arrays(name, compute)
+
+
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
-    """The task's opening, as a stage that can be kept: flat, the label vectors first."""
+    """The task's opening, as a stage that can be kept."""
     if task.open is None:
         raise ValueError("the task has no opening: it can be searched, not fitted")
-    open_ = task.open
-
-    def compute() -> tuple[Any, ...]:
-        labels, guesses, alpha, lead = open_(task, options, rng)
-        return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
-
-    lead, n_labels, n_guesses, alpha, *rest = task.stages.arrays("opening", compute, rng)
-    guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
-    return Opening(rest[:n_labels], guesses, alpha, lead)
+    compute = partial(task.open, task, options, rng)
+    return compute() if task.stages is None else task.stages.opening(compute, rng)
 
 
 def _searched(name: str, task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
@@ -124,11 +123,14 @@ def solutions(
     rngs: Sequence[np.random.Generator],
 ) -> list[Solution]:
     """What searches of some tasks reached, as one stage that can be kept: all are recalled, or all computed."""
-    if not all(task.stages.holds(name) for task in tasks):
-        return [task.stages.kept(name, svm, rng) for task, svm, rng in zip(tasks, compute(), rngs)]
-    return [
-        task.stages.recalled(name, rng, task.rows, task.labels, task.losses, options) for task, rng in zip(tasks, rngs)
-    ]
+    kept = [(task, task.stages, rng) for task, rng in zip(tasks, rngs) if task.stages is not None]
+    if len(kept) < len(tasks):
+        found = compute()
+    elif not all(stages.holds(name) for _, stages, _ in kept):
+        found = [stages.kept(name, svm, rng) for (_, stages, rng), svm in zip(kept, compute())]
+    else:
+        found = [stages.recalled(name, rng, t.rows, t.labels, t.losses, options) for t, stages, rng in kept]
+    return [at_full_price(task, svm) for task, svm in zip(tasks, found)]
 
 
 def relax(
@@ -147,9 +149,9 @@ def relax(
     return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
 
 
-def best_of(task: Task, reached: Sequence[Solution]) -> Solution:
+def best_of(reached: Sequence[Solution]) -> Solution:
     """The labelling of least mixed-integer objective; of equals the first."""
-    return min(reached, key=partial(objective_at_full_price, task))
+    return min(reached, key=lambda svm: svm.upper)
 
 
 def _distinct(labels: Sequence[LabelArray]) -> list[LabelArray]:

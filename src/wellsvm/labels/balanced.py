@@ -44,7 +44,8 @@ class BalancedLabels(LabelSet):
         self.y_known: LabelArray = np.asarray(y_known, dtype=np.int8)
         self.n_instances = self.y_known.size
         self.low, self.high = low, low if high is None else high
-        if not 0 <= self.low <= self.high <= (n_free := self.free.size):
+        n_free = self.free.size
+        if not 0 <= self.low <= self.high <= n_free:
             raise ValueError(
                 f"bounds on the positives must satisfy 0 <= low <= high <= {n_free} unlabeled rows; "
                 f"got low={self.low}, high={self.high}"

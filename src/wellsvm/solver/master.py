@@ -178,7 +178,7 @@ class State(ABC):
         for name, value in saved.items():
             setattr(self, name, value)
 
-    def rest(self) -> None:
+    def rest(self) -> None:  # noqa: B027 (not all have something to let go of)
         """Let go of what can be had again, while the state is kept to be compared with others."""
 
     # -------------------------------------------------------------- the SVM for given mu
