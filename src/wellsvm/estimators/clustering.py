@@ -19,7 +19,6 @@ from wellsvm.estimators.links import links_of
 from wellsvm.estimators.parameters import choice, flag, number, path, price, seed_of, threads, whole_number
 from wellsvm.estimators.together import ClustersTogether
 from wellsvm.labels import Links
-from wellsvm.rows.blocks import Blocks
 
 __all__ = ["MaxMarginClustering"]
 
@@ -107,7 +106,6 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     many : {"together", "divided"}, default="together"
         How more than two clusters are found: together, or by dividing again and again the cluster whose division gains
         the most margin.
-        Rows in blocks are always divided.
     checkpoint : path or None, default=None
         File in which `fit` keeps what it has reached, for the linear kernel and two clusters or ``many="divided"``. A
         `fit` of the same data and parameters that finds it goes on from there, with the same bits; at the end it is
@@ -276,7 +274,6 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
                 f"n_samples={X.shape[0]} is smaller than n_clusters={n_clusters}: every cluster needs a row; "
                 "lower n_clusters"
             )
-        together = together and not isinstance(X, Blocks)
         if together and self.checkpoint is not None:
             raise ValueError(
                 f"checkpoint={self.checkpoint!r} is for two clusters or many='divided'; pass checkpoint=None"

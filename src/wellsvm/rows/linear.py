@@ -59,13 +59,15 @@ class LinearRows:
 
     centred = False
     in_memory = True
+    most_taken = np.inf
 
     def __init__(self, X: Matrix, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()) -> None:
         self.X, self.bias, self.n_jobs, self.options = X, float(bias), n_jobs, options
         self.n_instances, self.n_features = X.shape
         self.entries_per_row: float = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
         self._native = native_rows(X)
-        self._by_columns = not sparse.issparse(X)
+        self.dense = self._by_columns = not sparse.issparse(X)
+        self.dtype = X.dtype
         self._piece_work = options.pieces_per_call * self.n_features  # of `slices`, for pieces that stay in the cache
 
     @cached_property
@@ -150,12 +152,12 @@ class LinearRows:
 
         Told by a sample of the rows.
         """
-        if sparse.issparse(self.X) or min(self.X.shape) == 0:
+        if not self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
         every = -(-self.n_instances // self.options.column_sample)
-        sample = self.X[::every].astype(np.float64)
+        sample = self.taken(np.arange(0, self.n_instances, every)).astype(np.float64)
         mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
-        moves = spread > np.finfo(self.X.dtype).eps * mean
+        moves = spread > np.finfo(self.dtype).eps * mean
         if not moves.any():
             return ""
         wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(moves, spread, np.inf)))
@@ -172,6 +174,11 @@ class LinearRows:
             )
         return ", and ".join(told)
 
+    @property
+    def can_be_compact(self) -> bool:
+        """Whether memory allows what `compact` needs: as many numbers again as dense rows have."""
+        return True
+
     @cached_property
     def compact(self) -> LinearRows:
         """Rows with the same inner products, in columns that suit dense algebra: no more than rows, and along the
@@ -179,7 +186,7 @@ class LinearRows:
         n, p = self.n_instances, self.n_features + 1
         if not self.uneven_columns and n >= p:
             return self
-        Z = np.column_stack([self.X, np.full(n, self.bias)]).astype(np.float64, copy=False)
+        Z = np.column_stack([self.taken(np.arange(n)), np.full(n, self.bias)]).astype(np.float64, copy=False)
         if self.uneven_columns:
             left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
             Z = left * lengths

@@ -187,11 +187,13 @@ class LinearState(State):
 
         The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
         """
-        dense = isinstance(getattr(self.rows, "X", None), np.ndarray) and self.label_set.starts is None
+        dense = self.rows.dense and self.label_set.starts is None
         if not dense or self.gave_up or rows.size == 0:
             return False
-        n, p = self.rows.X.shape
+        n, p = self.rows.n_instances, self.rows.n_features
         if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
+            return False
+        if not self.rows.can_be_compact:
             return False
         if self.rows.uneven_columns:
             return True
