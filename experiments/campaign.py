@@ -7,7 +7,6 @@ All clusters are local, on the loopback address, and only processes that the cam
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import signal
 import subprocess
@@ -27,31 +26,13 @@ from experiments.arguments import say
 from experiments.journal import Entry, Journal
 from experiments.markdown import pipe_table
 from experiments.marked_places import fill
-from wellsvm import SemiSupervisedSVC, open_rows, write_rows
+from experiments.rows_campaign import PARAMETERS, budgets, digest, large, text
+from wellsvm import SemiSupervisedSVC
 
 __all__ = ["add_command"]
 
 ADDRESS = "127.0.0.1"
-PARAMETERS = {"unlabeled": -1, "random_state": 0, "balance": "labels", "safe": False, "search": "local"}
 TRIALS = {"partitions": 4, "repeats": 20, "worker kills": 50, "all workers": 5, "driver kills": 20, "empty pass": 1}
-
-
-def text(n: int, d: int = 2000, entries: int = 30, n_labeled: int = 40) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Two classes of sparse rows, as words of texts are drawn, and labels of some; -1 is unlabeled."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, n)
-    shares = 1 / np.arange(1, d + 1) * np.exp(0.8 * rng.standard_normal((2, d)))
-    columns = np.empty((n, entries), np.int32)
-    for k in range(2):
-        columns[y == k] = rng.choice(d, (int((y == k).sum()), entries), p=shares[k] / shares[k].sum())
-    X = sparse.csr_matrix((np.ones(n * entries), columns.ravel(), np.arange(0, n * entries + 1, entries)), shape=(n, d))
-    X.sum_duplicates()
-    return X, np.where(np.arange(n) < n_labeled, y, -1)
-
-
-def digest(model: Any) -> str:
-    """A short name of the bits of a model."""
-    return hashlib.blake2b(model.coef_.tobytes() + model.intercept_.tobytes(), digest_size=8).hexdigest()
 
 
 def cut(X: sparse.csr_matrix, n: int) -> list[sparse.csr_matrix]:
@@ -199,58 +180,6 @@ def _nothing(part: Any) -> int:
     return 0
 
 
-# ------------------------------------------------------------------ budgets, without a cluster
-
-
-def budgets(note: Callable[..., None], number: int, folder: Path) -> None:
-    """Fits whose working rows are held to a share of all rows, beside one that holds all."""
-    from wellsvm.rows.blocks import LocalBlocks
-
-    seed, (X, y), looked = number, text(20_000), [0.0]
-    path = write_rows(folder / f"rows-{number}", X, y, block_rows=1000)
-    each, combine = LocalBlocks.each, LocalBlocks.combine
-
-    def counted_each(self: Any, look: Any, *rest: Any) -> Any:
-        looked[0] += 0.0 if look.__name__ == "look_for" else self.shape[0] / X.shape[0]
-        return each(self, look, *rest)
-
-    def counted_combine(self: Any, *rest: Any) -> Any:
-        looked[0] += self.shape[0] / X.shape[0]
-        return combine(self, *rest)
-
-    LocalBlocks.each, LocalBlocks.combine = counted_each, counted_combine  # type: ignore[method-assign, assignment]
-    try:
-        found = {}
-        for share in (2.0, 0.1, 0.05):
-            looked[0] = 0.0
-            rows = open_rows(path, int(share * X.nnz * 12 / 0.6))
-            model = SemiSupervisedSVC(unlabeled=-1, random_state=seed).fit(rows, y)
-            found[share] = (looked[0], model.objective_, model.refined_objective_, model.transduction_)
-    finally:
-        LocalBlocks.each, LocalBlocks.combine = each, combine  # type: ignore[method-assign]
-    whole = found.pop(2.0)
-    for share, (passes, objective, refined, labels) in found.items():
-        note(
-            share=share, passes=passes / whole[0], objective=objective / whole[1] - 1, refined=refined / whole[2] - 1,
-            refined_in_memory=whole[2], same_labels=float(np.mean(labels == whole[3])),
-        )  # fmt: skip
-
-
-def large(note: Callable[..., None], folder: Path, n: int = 508_049, d: int = 47_236) -> None:
-    """508,049 x 47,236 with memory="100 MB" beside memory: processor times, by one run each."""
-    X, y = text(n, d, 60, 1000)
-    X = X.astype(np.float32)
-    path, model = write_rows(folder / "large", X, y), SemiSupervisedSVC(**PARAMETERS, C_unlabeled=0.01)
-    seconds, found = [], []
-    for data in (X, open_rows(path, "100 MB")):
-        began = time.process_time()
-        found.append(model.fit(data, y).transduction_)
-        seconds.append(time.process_time() - began)
-    size, same = sum(file.stat().st_size for file in path.glob("0*")) / 1e6, float(np.mean(found[0] == found[1]))
-    times = {"in_memory": seconds[0], "in_blocks": seconds[1], "ratio": seconds[1] / seconds[0]}
-    note(rows=n, features=d, megabytes=size, same_labels=same, **times)
-
-
 # ------------------------------------------------------------------ the command
 
 
@@ -344,17 +273,21 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
     for share in (0.1, 0.05):
         some = [e for e in of("budgets") if e["share"] == share]
         if some:
-            passes, refined = [e["passes"] for e in some], [e["refined"] for e in some]
-            usual = [e["refined_in_memory"] for e in some]
+            passes, read = [e["passes"] for e in some], [e["read"] for e in some]
             yield (
                 f"budget of {share:.0%} of the rows, {len(some)} seeds",
-                f"{min(passes):.2f} to {max(passes):.2f} times the passes; objective of the labelling "
-                f"{min(refined):+.1%} to {max(refined):+.1%} (between seeds {max(usual) / min(usual) - 1:.1%}); "
-                f"at least {min(e['same_labels'] for e in some):.2%} of the labels",
+                f"{sum(e['same_bits'] for e in some)} of {len(some)} with the same bits as memory; "
+                f"{min(passes):.2f} to {max(passes):.2f} times the passes, {min(read):.2f} to {max(read):.2f} times "
+                "the rows read, copies included",
             )
     for e in of("large"):
-        told = f"{e['ratio']:.2f} times the processor time of memory; {e['same_labels']:.2%} of the labels"
-        yield f'{e["rows"]:,} x {e["features"]:,}, {e["megabytes"]:.0f} MB, memory="100 MB"', told
+        told = "the same bits" if e["same_bits"] else f"{e['same_labels']:.2%} of the labels"
+        yield (
+            f'{e["rows"]:,} x {e["features"]:,}, {e["megabytes"]:.0f} MB, memory="100 MB"',
+            f"{told}; {e['ratio']:.2f} times the processor time of memory; memory without the page cache at most "
+            f"{e['peak_in_blocks'] / 1e6:.0f} MB more than before the fit, where the rows alone are "
+            f"{e['in_ram'] / 1e6:.0f} MB in memory",
+        )
     for e in of("partitions"):
         bits = "the same bits as memory" if e["same_bits"] else f"objective {e['objective']:.0e} off"
         yield f"Dask, {e['partitions']} partitions", f"{bits}, {e['same_labels']:.2%} of the labels"

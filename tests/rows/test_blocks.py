@@ -17,10 +17,12 @@ from wellsvm import (
 )
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
+from wellsvm.options import Options
 from wellsvm.rows import CentredRows, LinearRows
 from wellsvm.rows.block_rows import BlockRows, CentredBlockRows
 from wellsvm.rows.blocks import LocalBlocks, bytes_of
 from wellsvm.solver import begin, solve_master
+from wellsvm.solver.dense_newton import DenseNewton
 
 SMALL = {"balance": "labels", "safe": False, "search": "local"}
 
@@ -118,7 +120,9 @@ def test_bags_that_straddle_blocks(tmp_path, data, kind):
 
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
-@pytest.mark.parametrize("parameters", [{}, {"n_clusters": 3, "many": "divided"}, {"init": "alignment"}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"n_clusters": 3, "many": "divided"}, {"n_clusters": 3}, {"init": "alignment"}]
+)
 def test_clusters(tmp_path, data, kind, parameters):
     X = data[0][:800] if kind == "csr" else data[0][:800, :12].toarray() + 0.1
     memory = MaxMarginClustering(random_state=0, **parameters).fit(X)
@@ -185,6 +189,28 @@ def test_whole_fits_within_a_budget_give_the_same_bits_as_memory(tmp_path, data,
     bags = MultiInstanceSVC(kernel="linear", C_positive=0.1, C_negative=0.1, random_state=0)
     memory = bags.fit(Bags(X, starts), y).__copy__()
     same_bits(bags.fit(with_budget(path, share), y, groups=starts), memory)
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_newton_steps_on_dense_rows_in_blocks_give_the_bits_of_memory(tmp_path, uneven, loss, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 6)) * (10.0 ** np.arange(0, 6) if uneven else 1.0)
+    signs = np.where(X[:, 0] > 0, 1, -1).astype(np.int8)
+    other = np.where(rng.random(400) < 0.2, -signs, signs).astype(np.int8)
+    options, solved, taken = Options(dense_epochs=0.0), [], []
+    solve = DenseNewton.solve
+    monkeypatch.setattr(DenseNewton, "solve", lambda *args: taken.append(type(args[0].rows)) or solve(*args))
+    for rows in (LinearRows(X, 1.0), BlockRows(folder_of(tmp_path, X, 7), 1.0)):
+        losses = Losses.of(loss, np.full(400, 0.3))
+        state = begin(rows, BalancedLabels(np.zeros(400, np.int8), 200), losses, None, options)
+        for candidate in state.candidates([signs, other]):
+            state.add(candidate)
+        solved.append(solve_master(state, np.full(2, 0.5), np.arange(400), np.random.default_rng(0), tol=1e-3))
+    assert taken.count(LinearRows) > 0
+    assert uneven or taken.count(BlockRows) > 0  # uneven columns are few here, and made anew in memory
+    np.testing.assert_array_equal(solved[1].alpha, solved[0].alpha)
+    assert solved[1].upper == solved[0].upper
 
 
 def test_kernels_refuse_blocks_with_advice(tmp_path, data):

@@ -59,7 +59,6 @@ class LinearRows:
 
     centred = False
     in_memory = True
-    most_taken = np.inf
 
     def __init__(self, X: Matrix, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()) -> None:
         self.X, self.bias, self.n_jobs, self.options = X, float(bias), n_jobs, options
@@ -229,6 +228,11 @@ class LinearRows:
     def __setstate__(self, state: dict[str, Any]) -> None:  # ... and is made anew
         self.__dict__.update(state)
         self._native = native_rows(self.X)
+
+    @property
+    def most_taken(self) -> float:
+        """How many instances may be taken into memory at once: all of them are there."""
+        return np.inf
 
     def taken(self, chosen: IntArray) -> Matrix:
         """Some instances as a matrix in memory, less their mean if the rows are."""

@@ -157,7 +157,7 @@ class LinearState(State):
                 with hand:
                     for begin_, end in slices(portion.size, work):
                         native, places = self.rows.near(portion[begin_:end])
-                        worst, seen, _ = native.descend(
+                        worst, seen, *_ = native.descend(
                             self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
                             self.columns, padded, self.U, self.rows.bias, places,
                         )  # fmt: skip
