@@ -40,7 +40,7 @@ PAIRS = tuple(f"{EMBEDDINGS}, {pair}" for pair in ("games-mail", "sound-math", "
 SMALL = tuple(name for name in UCI if name not in ("uci_krvskp", "uci_sick"))
 TASKS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "noise": ((*SMALL, "text_pcmac", *PAIRS), (0.1, 0.2, 0.3)),
-    "proportions": ((*SMALL, *PAIRS), (8, 32, 64)),
+    "proportions": ((*UCI, *PAIRS), (8, 32, 64)),
     "positives": (("text_pcmac", "uci_krvskp", *PAIRS, "text_news20"), (20, 50)),
     "candidates": (("mil_msrcv2", "usps_digits"), (3,)),
 }
@@ -111,8 +111,7 @@ def _noise(rows: Rows, share: float, rng: np.random.Generator) -> Entry:
     facts = _scored(
         {
             "ours": ours,
-            "share given": lambda: NoisyLabelSVC(noise=share, random_state=0).fit(rows.X, y),
-            "SVM": lambda: NoisyLabelSVC(noise=0.0, random_state=0).fit(rows.X, y),
+            "SVM, C by cv": lambda: NoisyLabelSVC(noise=0.0, random_state=0).fit(rows.X, y),
             "LinearSVC": lambda: LinearSVC(random_state=0).fit(rows.X, y),
             "dropping": dropping,
         },
@@ -120,7 +119,10 @@ def _noise(rows: Rows, share: float, rng: np.random.Generator) -> Entry:
         rows.y_test,
     )
     suspects = models["ours"].suspects_[: int(flipped.sum())]
-    return facts | {"chosen": float(models["ours"].noise_[0]), "precision": round(float(flipped[suspects].mean()), 4)}
+    model = models["ours"]
+    return facts | {
+        "C": model.C_, "chosen": float(model.noise_[0]), "precision": round(float(flipped[suspects].mean()), 4)
+    }  # fmt: skip
 
 
 def _proportions(rows: Rows, size: float, rng: np.random.Generator) -> Entry:
@@ -233,7 +235,7 @@ def _trials(journal: Journal) -> list[Trial]:
 
 
 COLUMNS = {
-    "noise": ("ours", "share given", "SVM", "LinearSVC", "dropping", "chosen", "precision"),
+    "noise": ("ours", "SVM, C by cv", "LinearSVC", "dropping", "C", "chosen", "precision"),
     "proportions": ("ours", "mean map", "alternating", "supervised"),
     "positives": (
         "ours",

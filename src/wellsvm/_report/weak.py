@@ -22,7 +22,10 @@ def weak_labels(model: Any) -> str:
         return _groups(model)
     if hasattr(model, "C_ambiguous") and hasattr(model, "balance_"):
         rows = [[str(name), f"{share:.3f}"] for name, share in zip(model.classes_.tolist(), model.balance_)]
-        note = "Share of each class among the training rows, as found when every row went to one of its candidates."
+        note = "Share of each class among the training rows, as found when every row went to one of its candidates"
+        if getattr(model, "balance_by_parts_", False):
+            note += ", rows counting for their candidates in equal parts"
+        note += "."
         return section("Candidates", table(["class", "share"], rows), note=note)
     return ""
 
@@ -36,7 +39,10 @@ def _noise(model: Any) -> str:
         n_against = int(np.count_nonzero(model.suspicion_ > 0))
         shown = ", ".join(f"{row} ({model.suspicion_[row]:.2f})" for row in first.tolist())
         told += f"<p>{escape(f'f contradicts {n_against} labels. Most suspicious rows: {shown}')}</p>"
-    return section("Wrong labels", told, note=f"Largest share of wrong labels among the rows of each label, {how}.")
+    price = f"; C is {model.C_:g}, {'by cross-validation' if isinstance(model.C, str) else 'as given'}"
+    return section(
+        "Wrong labels", told, note=f"Largest share of wrong labels among the rows of each label, {how}{price}."
+    )
 
 
 def _groups(model: Any) -> str:

@@ -23,6 +23,10 @@ def _noise(text: str) -> Any:
     return "cv" if text == "cv" else option.number(text, "'cv' or a share such as 0.1")
 
 
+def _price(text: str) -> Any:
+    return "cv" if text == "cv" else option.number(text, "'cv' or a number such as 2")
+
+
 Positive = Annotated[
     str | None,
     typer.Option(
@@ -53,6 +57,12 @@ Noise = Annotated[
         parser=_noise,
         metavar="cv|SHARE",
         help="Largest share of wrong labels: by cross-validation, or given.",
+    ),
+]
+CNoisy = Annotated[
+    Any,
+    typer.Option(
+        "--C", parser=_price, metavar="cv|NUMBER", help="Penalty on the loss of a row: by cross-validation, or given."
     ),
 ]
 Suspects = Annotated[int, typer.Option("--suspects", min=0, help="How many suspicious data rows to tell.")]
@@ -164,7 +174,7 @@ def noisy_labels(
     scale: option.Scale = None,
     noise: Noise = NOISY["noise"],
     suspects: Suspects = 10,
-    C: option.COfRow = NOISY["C"],
+    C: CNoisy = NOISY["C"],
     kernel: option.Kernel = NOISY["kernel"],
     gamma: option.Gamma = NOISY["gamma"],
     tol: option.Tol = NOISY["tol"],
@@ -182,7 +192,7 @@ def noisy_labels(
     def train(model: Any, table: Any) -> dict[str, Any]:
         model.fit(table.X, labels_of(table))
         return {
-            "classes": model.classes_, "noise": model.noise_, "suspects": model.suspects_[:suspects] + 1
+            "classes": model.classes_, "C": model.C_, "noise": model.noise_, "suspects": model.suspects_[:suspects] + 1
         }  # fmt: skip
 
     layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based)

@@ -1,9 +1,9 @@
 """One of several candidate classes for every row: all classes relabelled together.
 
 One against the rest, each class alone would choose its rows without regard to the others. So first one SVM per class is
-trained on present labels, every row goes to one of its candidates, and so on until few rows move; the price of rows with
-several candidates rises step by step, as in an annealed search. What comes out says how many rows each class has, and is
-the start of its own problem.
+trained on present labels, every row goes to one of its candidates, and so on until few rows move; the price of rows
+with several candidates rises step by step, as in an annealed search. What comes out says how many rows each class has,
+and is the start of its own problem.
 
 The first labels come from averaging: a row counts for each of its candidates in equal parts, and against all others.
 
@@ -11,8 +11,9 @@ How many rows a class has decides. There are two ways to tell:
 
 1. Every row goes to the candidate of the largest value. That is right where wrong candidates are noise, and gives the
    frequent classes too much where candidates are what occurs beside each other: sky is a candidate of most regions.
-2. A row counts for its candidates in equal parts. That is right where every candidate of a group of rows is the class of
-   one of them, as the labels of an image are for its regions, and draws all classes to equal size where they are noise.
+2. A row counts for its candidates in equal parts. That is right where every candidate of a group of rows is the class
+   of one of them, as the labels of an image are for its regions, and draws all classes to equal size where they are
+   noise.
 
 Rows held out choose between them (`parts_tell`): how often the class that a row is given is one of its candidates,
 beyond the chance at which it would be, ``(hit - chance) / (1 - chance)``. Hits alone favour frequent candidates.
@@ -20,6 +21,7 @@ beyond the chance at which it would be, ``(hit - chance) / (1 - chance)``. Hits 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -98,19 +100,14 @@ def disambiguate(
     relabel = labels_by_parts if by_parts else best_candidates
     values = averaged_values(rows, candidates, loss, C, seed, options, n_jobs)
     labels, several = relabel(values, candidates), candidates.sum(axis=1) > 1
-    svms: list[Solution] = []
-
-    def train(k: int, losses: Losses, number: int) -> Solution:
-        y = np.where(labels == k, 1, -1).astype(np.int8)
-        return _svm(rows, y, losses, [seed, number, k], svms[k].alpha if svms else None, options)
-
+    svms: Sequence[Solution] = ()
     whole, number = Losses.of(loss, C), 0
     for share in (*options.search_prices, 1.0):
         losses = whole.eased(several, share)
         for _ in range(options.rounds_per_price):
             number += 1
-            svms = run([partial(train, k, losses, number) for k in range(candidates.shape[1])], n_jobs)
-            values = np.stack([svm.scores() for svm in svms], axis=1)
+            svms = _svms(rows, labels, candidates.shape[1], losses, [seed, number], svms, options, n_jobs)
+            values = _values(svms)
             before, labels = labels, relabel(values, candidates)
             if np.count_nonzero(labels != before) <= options.few_moves * labels.size:
                 break
@@ -138,11 +135,34 @@ def parts_tell(
         for relabel, sign in ((labels_by_parts, 1), (best_candidates, -1)):
             labels = np.full(C.size, -1)
             labels[used] = relabel(values[used], candidates[used])
-            values_ = _values(rows, labels, n_classes, Losses.of(loss, prices), [seed, f], options, n_jobs)
-            given = np.argmax(values_[out], axis=1)
+            svms = _svms(rows, labels, n_classes, Losses.of(loss, prices), [seed, f], (), options, n_jobs)
+            given = np.argmax(_values(svms)[out], axis=1)
             hit = candidates[np.flatnonzero(out), given]
             gain[out] += sign * (hit - chance[given]) / (1 - chance[given])
     return bool(gain.mean() > 0)
+
+
+def _svms(
+    rows: Rows,
+    labels: IntArray,
+    n_classes: int,
+    losses: Losses,
+    seed: list[int],
+    before: Sequence[Solution],
+    options: Options,
+    n_jobs: int | None,
+) -> list[Solution]:
+    """One SVM per class against the rest, from the dual variables of those ``before``, if there are some."""
+
+    def train(k: int) -> Solution:
+        y = np.where(labels == k, 1, -1).astype(np.int8)
+        return _svm(rows, y, losses, [*seed, k], before[k].alpha if before else None, options)
+
+    return run([partial(train, k) for k in range(n_classes)], n_jobs)
+
+
+def _values(svms: Sequence[Solution]) -> FloatArray:
+    return np.stack([svm.scores() for svm in svms], axis=1)
 
 
 def _svm(
