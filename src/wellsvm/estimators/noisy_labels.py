@@ -35,8 +35,8 @@ class NoisyLabelSVC(WeakBase):
         class (of the rows with that label; 0 for classes without an entry). 0 is the plain SVM; cross-validation
         chooses a larger share only if it is clearly better.
     C : float or "cv", default="cv"
-        Penalty on the loss of a row. With "cv" it is 2, or 0.2 or 0.02 if cross-validation finds that clearly better: at
-        a lower penalty f fits wrong labels less closely.
+        Penalty on the loss of a row. With "cv" it is 2, or 0.2 or 0.02 if cross-validation finds that clearly better:
+        at a lower penalty f fits wrong labels less closely.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
