@@ -40,7 +40,7 @@ PAIRS = tuple(f"{EMBEDDINGS}, {pair}" for pair in ("games-mail", "sound-math", "
 SMALL = tuple(name for name in UCI if name not in ("uci_krvskp", "uci_sick"))
 TASKS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "noise": ((*SMALL, "text_pcmac", *PAIRS), (0.1, 0.2, 0.3)),
-    "proportions": ((*UCI, *PAIRS), (8, 32, 64)),
+    "proportions": ((*SMALL, *PAIRS), (8, 32, 64)),
     "positives": (("text_pcmac", "uci_krvskp", *PAIRS, "text_news20"), (20, 50)),
     "candidates": (("mil_msrcv2", "usps_digits"), (3,)),
 }
