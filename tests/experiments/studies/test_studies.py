@@ -18,7 +18,7 @@ from experiments.studies.parallel_descent import epochs
 from wellsvm.datasets import make_digit_bags, make_sparse_text
 
 # Their journals hold what there was time for.
-UNFINISHED = ("large", "few_labels", "weak_labels", "clustering_sparse", "clustering_uci")
+UNFINISHED = ("large", "few_labels", "weak_labels", "clustering_sparse", "clustering_uci", "constants")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_committed_results_are_those_of_the_trials(name):
     assert name == "few_labels" or ours == journal.entries  # it keeps what earlier defaults reached, as such
     assert name in UNFINISHED or len(journal.entries) == len(identities)
     assert all({"accuracy", "adjusted_rand", "least"} & set(entry) for entry in journal.entries)
-    of_methods = name.startswith("clustering") or name in ("few_labels", "five_digits")
+    of_methods = name.startswith("clustering") or name in ("few_labels", "five_digits", "constants")
     assert of_methods or "| **mean**" in STUDIES[name].table(journal.entries, "accuracy")
 
 
