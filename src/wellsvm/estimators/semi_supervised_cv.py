@@ -132,7 +132,7 @@ stopping, weight_update, search, intercept_scaling, probability
         stopping="relative",
         weight_update="level",
         search="local",
-        intercept_scaling=1.0,
+        intercept_scaling=1.5,
         probability=False,
         neighbors="auto",
         balances=None,

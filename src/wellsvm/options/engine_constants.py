@@ -55,12 +55,15 @@ class EngineConstants:
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
     annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
     """What they are in an annealed search: half powers of ten. Powers of ten are worse; quarter powers may be better,
-    by less than half a hundredth (docs/choices.md, constants)."""
+    by less than half a hundredth; shorter ladders lose up to 0.004 on UCI sets (docs/choices.md)."""
+    hinge_prices: tuple[float, ...] = (0.316,)
+    """The same for unlabeled rows under the hinge loss, that of sparse rows: from lower prices the search ends in worse
+    labels on two of five texts, by 0.04 and 0.01, and takes half as long again (docs/choices.md)."""
     sure_margin: float = 0.0
     """Distance to the cut from which a free row counts whole in an annealed search, in units of the margin; nearer ones
     count in proportion. 0 counts all whole."""
-    semi_supervised_margin: float = 0.5
-    """What it is for unlabeled rows; chosen among 0, 0.5 and 1 (docs/choices.md)."""
+    semi_supervised_margin: float = 0.25
+    """What it is for unlabeled rows; chosen among 0, 0.1, 0.25, 0.5 and 1 (docs/choices.md)."""
     least_sure: float = 1e-3
     """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
     joint_decrease: float = 10.0

@@ -17,6 +17,11 @@ class EstimatorConstants:
     """Shares that a user gives for all classes need not sum to 1 to the last digit: two decimals each are fine."""
     bias: float = 1.0
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
+    squared_hinge_C_unlabeled: float = 0.2
+    """``C_unlabeled="auto"`` of SemiSupervisedSVC under the squared hinge loss, that of dense rows: with 0.5 embeddings
+    and UCI sets lose up to 0.004 (docs/choices.md), ..."""
+    hinge_C_unlabeled: float = 0.5
+    """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing (docs/choices.md)."""
     largest_value: float = 1e70
     """Larger values of X are refused: estimates and solvers square squared norms and add them up, and fourth powers of
     1e70 leave room for the sum of 1e28."""
