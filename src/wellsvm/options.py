@@ -100,6 +100,21 @@ class Options:
     """Sweeps over the prices of the classes before rows are moved one by one: after as many, few are left to move."""
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them. An argument, not measured: the next price moves more labels."""
+    smooth: bool = False
+    """Whether searches move f itself (smooth.py) instead of labels."""
+    smooth_prices: tuple[float, ...] = tuple(2.0**k for k in range(-10, 1))
+    """Shares of the final price that a smooth search goes through: Chapelle and Zien's, each twice the last."""
+    sharpness: float = 3.0
+    """Of the loss exp(-3 f^2) of an unlabeled row: Chapelle and Zien's."""
+    smooth_landmarks: int = 500
+    """Rows that span f of a smooth search under a kernel: in a trial on g50c, Digit1, USPS, BCI and g241c 300 and 500 of
+    them ended within a point of all 1,500."""
+    smooth_coordinates: int = 200
+    """Leading coordinates that it moves in; in the same trial 20 to 300 made no difference on average."""
+    smooth_memory: int = 20
+    """Pairs of gradients that L-BFGS remembers: not measured."""
+    smooth_steps: int = 1000
+    """Steps of L-BFGS at a price: a bound, not measured; 5 to 30 are usual."""
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only."""
     unsettled_labels: float = 0.1

@@ -14,6 +14,7 @@ from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.coordinates import Coordinates
 
 __all__ = ["Guess", "Opening", "Task"]
 
@@ -51,7 +52,8 @@ class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
     ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` may be kept in a file (checkpoint.py).
+    ``stages`` may be kept in a file (checkpoint.py); ``coordinates`` are what a smooth search moves in, and None asks
+    for another search.
     """
 
     rows: Rows
@@ -61,3 +63,4 @@ class Task:
     rising: BoolArray | None = None
     title: str = ""
     stages: Unsaved = Unsaved()
+    coordinates: Coordinates | None = None

@@ -59,7 +59,10 @@ class Landmarks:
         return np.ascontiguousarray(self.coordinates[:, -n_most:])  # eigenvalues rise
 
     def expansion(self, weights: FloatArray) -> FloatArray:
-        """Coefficients of shape (k, n_rows) of k functions ``weights @ z``; rows that are no landmarks have none."""
+        """Coefficients of shape (k, n_rows) of k functions ``weights @ z``; rows that are no landmarks have none.
+
+        Fewer weights than coordinates are those of the `leading` ones.
+        """
         coef = np.zeros((weights.shape[0], self.n_rows))
-        coef[:, self.chosen] = weights @ self._to_coordinates.T
+        coef[:, self.chosen] = weights @ self._to_coordinates[:, -weights.shape[1] :].T
         return coef
