@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray
-from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import Coordinates
+
+if TYPE_CHECKING:
+    from wellsvm.engine.checkpoint import Stages
 
 __all__ = ["Guess", "Opening", "Task"]
 
@@ -52,8 +54,8 @@ class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
     ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` may be kept in a file (checkpoint.py); ``coordinates`` are what a smooth search moves in, and None asks
-    for another search.
+    ``stages`` are where a fit is kept, if it is (checkpoint.py); ``coordinates`` are what a smooth search moves in, and
+    None asks for another search.
     """
 
     rows: Rows
@@ -62,5 +64,5 @@ class Task:
     open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
     rising: BoolArray | None = None
     title: str = ""
-    stages: Unsaved = Unsaved()
+    stages: Stages | None = None
     coordinates: Coordinates | None = None
