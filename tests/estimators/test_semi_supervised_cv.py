@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
-from wellsvm.estimators.semi_supervised_cv import choose
+from wellsvm.estimators.choosing import choose
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel

@@ -48,6 +48,8 @@ class OracleName(StrEnum):
 class SearchName(StrEnum):
     """Ways to search for one labeling."""
 
+    AUTO = "auto"
+    SMOOTH = "smooth"
     ANNEALED = "annealed"
     LOCAL = "local"
 
@@ -259,8 +261,8 @@ Search = Annotated[
     SearchName | None,
     typer.Option(
         "--search", show_default=False,
-        help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step. "
-        "[default: annealed; with --cv, local]",
+        help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step, 'smooth' "
+        "moves the border itself meanwhile, 'local' does neither. [default: auto]",
     ),
 ]  # fmt: skip
 Safe = Annotated[

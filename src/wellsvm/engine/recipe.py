@@ -69,7 +69,7 @@ class Fit:
     @property
     def offset(self) -> float:
         """What f adds to its `coefficients`."""
-        return self.settled.offset if isinstance(self.settled, SmoothSolution) else 0.0
+        return self.settled.added if isinstance(self.settled, SmoothSolution) else 0.0
 
     def scores(self) -> FloatArray:
         """f of every training instance."""
@@ -103,7 +103,8 @@ def _fit_smoothly(
 ) -> Fit:
     """The smooth search first; the relaxation starts from its labels, and need not be solved far."""
     labels, coordinates = task.labels, task.coordinates
-    assert isinstance(labels, BalancedLabels) and coordinates is not None
+    assert isinstance(labels, BalancedLabels)
+    assert coordinates is not None
     searched = partial(search_smoothly, coordinates, labels, task.losses, options)
     found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
     if options.refine:

@@ -81,8 +81,13 @@ class SmoothSolution:
         return self.f
 
     def coefficients(self) -> FloatArray:
-        """f, without its offset, in the form that the rows keep."""
+        """f in the form that the rows keep, up to `added`."""
         return self.coordinates.coefficients(self.w)
+
+    @property
+    def added(self) -> float:
+        """What f adds to that."""
+        return self.offset - self.coordinates.constant(self.w)
 
     def objective_of(self, losses: Losses) -> float:
         """The mixed-integer objective of Eq. (3) at f and its labels."""

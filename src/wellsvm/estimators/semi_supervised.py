@@ -106,12 +106,16 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
-    search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on unlabeled rows rising step by step to ``C_unlabeled``, or
-        at that penalty only.
+    search : {"auto", "smooth", "annealed", "local"}, default="auto"
+        How f, or one labelling, is searched for: "annealed" relabels rows while the penalty on unlabeled ones rises
+        step by step to ``C_unlabeled``, "local" at that penalty only; "smooth" relabels none, but moves f itself by
+        gradient descent while the penalty rises (squared hinge loss of labeled rows, ``exp(-3 f^2)`` of unlabeled
+        ones), which needs an intercept. "auto" is "smooth" for two classes under a kernel that is not linear, else
+        "annealed".
     safe : bool, default=True
         Whether to leave the unlabeled rows out where the labeled ones speak against them: by cross-validation, they
-        must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
+        must lower the loss of labeled rows by two standard errors, in a smooth search by one. Asked only where the
+        balance is estimated.
     intercept_scaling : float, default=1.0
         Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
         With few labels 3 can be better, on columns scaled to [0, 1] for instance.
@@ -280,9 +284,11 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        options, n_jobs = self._options(), threads(self.n_jobs)
+        self._options()  # refuses what it can before X is looked at
+        n_jobs = threads(self.n_jobs)
         path("checkpoint", self.checkpoint)
         X, partial = self._validate(X, y)
+        options = self._options(len(partial.classes))
         loss = self._loss(X)
         C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
@@ -301,13 +307,11 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         losses, free = Losses.of(loss, C), ~partial.labeled
         warm = getattr(self, "_fits", None) if self.warm_start else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
-        coordinates = self._coordinates(rows, partial, C, seed, options)
+        space = self._coordinates(rows, partial, C, seed, options)
+        parts = [stages and stages.part(str(k)) for k in range(len(titles))]
         tasks = [
-            Task(
-                rows, labels, losses, KnownLabels(init, warm=fit), free, title, stages and stages.part(str(k)),
-                coordinates,
-            )  # fmt: skip
-            for k, (labels, init, fit, title) in enumerate(zip(label_sets, inits, warm, titles))
+            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title, part, space)
+            for labels, init, fit, title, part in zip(label_sets, inits, warm, titles, parts)
         ]
         progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]

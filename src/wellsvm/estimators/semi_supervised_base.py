@@ -47,7 +47,6 @@ from wellsvm.solver.master import fit_svm
 __all__ = ["KnownLabels", "SemiSupervisedBase"]
 
 INITS = ("refined", "svm", "alignment")
-SEARCHES = ("auto", "smooth", "annealed", "local")
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """Common part of SemiSupervisedSVC, SemiSupervisedSVCCV and their rivals; they add parameters and `fit`."""
 
     _of_training_rows: tuple[str, ...] = ("transduction_", "labelings_", "_fits")
-    _linear_search = "annealed"  # what search="auto" is for linear rows
+    _searches: tuple[str, ...] = ("auto", "smooth", "annealed", "local")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
@@ -174,17 +173,18 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
         """Whether the classes are searched together: where their counts are settled, and the search is annealed."""
-        return len(label_sets) > 1 and self._search() == "annealed" and joint_counts(label_sets) is not None
+        several = len(label_sets) > 1 and joint_counts(label_sets) is not None
+        return several and self._search(len(label_sets)) == "annealed"
 
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
         auto = isinstance(self.loss, str) and self.loss == "auto"
         return "squared_hinge" if auto and not is_sparse(X) else loss_of(self)
 
-    def _search(self) -> str:
-        """The search asked for; "auto" is the smooth one under kernels that are not linear, where there is an intercept
-        to keep the balance with."""
-        search, intercept = choice("search", self.search, SEARCHES), flag("fit_intercept", self.fit_intercept)
+    def _search(self, n_classes: int = 2) -> str:
+        """The search asked for; "auto" is the smooth one for two classes under kernels that are not linear, where there
+        is an intercept to keep the balance with."""
+        search, intercept = choice("search", self.search, self._searches), flag("fit_intercept", self.fit_intercept)
         if search == "smooth" and not intercept:
             raise ValueError(
                 "search='smooth' keeps the balance by the intercept, and fit_intercept=False; use fit_intercept=True, "
@@ -193,10 +193,10 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         if search != "auto":
             return search
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        return self._linear_search if linear or not intercept else "smooth"
+        return "annealed" if linear or n_classes > 2 or not intercept else "smooth"
 
-    def _options(self) -> Options:
-        search = self._search()
+    def _options(self, n_classes: int = 2) -> Options:
+        search = self._search(n_classes)
         if search == "smooth":
             return options_of(self, smooth=True, judge_errors=Options.smooth_errors)
         if search == "local":

@@ -35,6 +35,9 @@ class Coordinates(Protocol):
     def coefficients(self, w: FloatArray) -> FloatArray:
         """The function ``w'z`` in the form that the rows keep."""
 
+    def constant(self, w: FloatArray) -> float:
+        """What these coefficients stand for besides ``w'z``: the constant feature's part."""
+
     def part(self, chosen: IntArray) -> Self:
         """The coordinates of some rows, in the same space."""
 
@@ -42,8 +45,9 @@ class Coordinates(Protocol):
 class FeatureCoordinates:
     """The features of linear rows, in memory or in blocks."""
 
-    def __init__(self, rows: Rows, n_features: int) -> None:
-        self.rows, self.n_coordinates = rows, n_features
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.n_coordinates = rows.combine(np.zeros((rows.n_instances, 1))).shape[0] - 1
 
     def values(self, w: FloatArray) -> FloatArray:
         """``w'x_j`` of every row."""
@@ -57,16 +61,20 @@ class FeatureCoordinates:
         """The weights, and 0 for the constant feature."""
         return np.append(w, 0.0)
 
+    def constant(self, w: FloatArray) -> float:
+        """Nothing."""
+        return 0.0
+
     def part(self, chosen: IntArray) -> FeatureCoordinates:
         """The features of some rows."""
-        return FeatureCoordinates(self.rows.part(chosen), self.n_coordinates)
+        return FeatureCoordinates(self.rows.part(chosen))
 
 
 class KernelCoordinates:
-    """The leading coordinates of landmarks; ``Z`` holds those of the rows, one row each."""
+    """The leading coordinates of landmarks; ``Z`` holds those of the rows, one row each, ``bias`` is theirs."""
 
-    def __init__(self, landmarks: Landmarks, Z: FloatArray) -> None:
-        self.landmarks, self.Z, self.n_coordinates = landmarks, Z, Z.shape[1]
+    def __init__(self, landmarks: Landmarks, Z: FloatArray, bias: float) -> None:
+        self.landmarks, self.Z, self.bias, self.n_coordinates = landmarks, Z, bias, Z.shape[1]
 
     def values(self, w: FloatArray) -> FloatArray:
         """``w'z_j`` of every row, in pieces: an interrupt acts between two of them."""
@@ -81,11 +89,15 @@ class KernelCoordinates:
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """One coefficient for every row; only those of landmarks differ from 0."""
-        return self.landmarks.expansion(w[None])[0]
+        return np.asarray(self.landmarks.expansion(w[None])[0])
+
+    def constant(self, w: FloatArray) -> float:
+        """Rows under a kernel add it to every coefficient."""
+        return self.bias**2 * float(self.coefficients(w).sum())
 
     def part(self, chosen: IntArray) -> KernelCoordinates:
         """The coordinates of some rows. Functions are still given by coefficients of all of them."""
-        return KernelCoordinates(self.landmarks, np.ascontiguousarray(self.Z[chosen]))
+        return KernelCoordinates(self.landmarks, np.ascontiguousarray(self.Z[chosen]), self.bias)
 
 
 def coordinates_of(
@@ -93,7 +105,7 @@ def coordinates_of(
 ) -> FeatureCoordinates | KernelCoordinates:
     """Coordinates for rows; under a kernel ``labeled`` rows are landmarks first, as far as half of these go."""
     if not isinstance(rows, GramRows):
-        return FeatureCoordinates(rows, int(getattr(rows, "n_features")))
+        return FeatureCoordinates(rows)
     n, most = rows.n_instances, options.smooth_landmarks
     chosen = np.arange(n)
     if n > most:
@@ -101,4 +113,5 @@ def coordinates_of(
         others = np.setdiff1d(chosen, own)
         chosen = np.sort(np.append(own, rng.choice(others, most - own.size, replace=False)))
     landmarks = Landmarks(rows.columns(chosen), chosen, options)
-    return KernelCoordinates(landmarks, landmarks.leading(options.smooth_coordinates).astype(np.float64, copy=False))
+    Z = landmarks.leading(options.smooth_coordinates).astype(np.float64, copy=False)
+    return KernelCoordinates(landmarks, Z, rows.bias)
