@@ -13,7 +13,32 @@ from wellsvm.engine.safety import ramp_losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 
-__all__ = ["Decided", "choose", "for_folds", "held_out_score"]
+__all__ = ["Decided", "choose", "few_label_folds", "for_folds", "held_out_score"]
+
+
+def few_label_folds(codes: IntArray, most: int) -> list[tuple[IntArray, IntArray]]:
+    """Folds of labeled rows, at most ``most``, as many as the largest class has labels; no more than one label of a
+    class is missing where it has few, and its only one never is.
+
+    Parameters
+    ----------
+    codes : array of shape (n_rows,)
+        Class of every row, -1 where it is unlabeled.
+    most : int
+        Number of folds, if labels suffice.
+
+    Returns
+    -------
+    list of (train, test)
+        Rows; unlabeled ones are in every training part. Empty if every class has one label.
+    """
+    counts = np.bincount(codes[codes >= 0])
+    fold, begin = np.full(codes.size, -1), 0
+    n_folds = min(most, int(counts.max()))
+    for k in np.flatnonzero(counts > 1):
+        fold[codes == k] = (begin + np.arange(counts[k])) % n_folds
+        begin += int(counts[k])
+    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold[fold >= 0])]
 
 
 def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int]:

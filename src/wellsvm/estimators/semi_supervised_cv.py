@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial as bind
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from wellsvm._typing import FloatArray, Matrix
+from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.along_prices import values_along_prices
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.choosing import choose, for_folds, held_out_score
+from wellsvm.estimators.choosing import choose, few_label_folds, for_folds, held_out_score
 from wellsvm.estimators.parameters import flag, number, price, seed_of, threads, whole_number
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
@@ -63,7 +64,9 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     balances : sequence or None, default=None
         What to try as ``balance``; None is ``balance`` alone.
     cv : int, splitter or iterable, default=5
-        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`.
+        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`. A number with
+        ``scoring=None`` is kept where a class has fewer labels: it is then missing in some folds, and its only label is
+        never held out.
     scoring : str, callable or None, default=None
         What to maximise, as in scikit-learn. None is an accuracy in which a row inside the margin counts in part: one
         less half the ramp loss ``min(2, max(0, 1 - margin))``.
@@ -202,9 +205,7 @@ stopping, weight_update, search, intercept_scaling, probability
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
         options, seed = trials[0]._options(len(partial.classes)), seed_of(self.random_state)
-        folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
-        if not folds:
-            raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
+        folds = self._folds(X, partial)
         roughly = for_folds(options)
         matrices = [(kernel, n) for n in self._neighbor_grid(X) for kernel in kernels]
         n_searched = len(matrices) * len(trials) * len(folds)
@@ -301,6 +302,18 @@ stopping, weight_update, search, intercept_scaling, probability
             fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, i * len(titles), together)
             yield fits
             before = [*fits]
+
+    def _folds(self, X: Matrix, partial: PartialLabels) -> list[tuple[IntArray, IntArray]]:
+        """Rows to train and to test on. A given scoring may need every class in every fold; our own does not."""
+        splitter = SemiSupervisedSplit(self.cv, unlabeled=-1)
+        if isinstance(self.cv, Integral) and self.scoring is None:
+            folds = few_label_folds(partial.codes, int(self.cv))
+        else:
+            folds = []
+        folds = folds or list(splitter.split(X, partial.codes))
+        if not folds:
+            raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
+        return folds
 
     def _search_for(self, X: Matrix, n_classes: int) -> str:
         """The search asked for; "auto" is the smooth one for two classes, under a kernel or where rows are few, the
