@@ -81,6 +81,7 @@ def for_folds(options: Options) -> Options:
         min_violation=tol * options.min_violation,
         min_decrease=tol * options.min_decrease,
         search_prices=options.search_prices and (1.0,),  # the grid rises on its own
+        smooth_prices=options.smooth_prices[::2],  # and is no finer
     )
 
 
