@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.along_prices import values_along_prices
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import tell
@@ -56,7 +56,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     Cs_unlabeled : sequence of float or None, default=None
         Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
     gammas : "auto", sequence of float or None, default="auto"
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 1, 4 and 16 for "rbf", and ``gamma`` alone for others; None is ``gamma`` alone.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 1, 4 and 16 for "rbf", and
+        ``gamma`` alone for others; None is ``gamma`` alone.
     neighbors : "auto", int, None or sequence of them, default="auto"
         What to try as ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" is None and, for at most 2000 rows and
         without a ``cache_size``, 6.
@@ -210,13 +211,19 @@ stopping, weight_update, search, intercept_scaling, probability
         n_searched = len(matrices) * len(trials) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
 
+        def held_out_in(number: int) -> BoolArray:
+            held_out = np.ones(partial.codes.size, dtype=bool)
+            held_out[folds[number % len(folds)][0]] = False
+            return held_out
+
+        def fold_shares(rows: Rows, trial: SemiSupervisedSVCCV, number: int) -> Shares | None:
+            return trial._shares(rows, partial, loss, prices[0], seed, roughly, held_out_in(number))
+
         def fold_scores(
             rows: Rows, trial: SemiSupervisedSVCCV, shares: Shares | None, space: Coordinates | None, number: int
         ) -> list[float]:
-            """Score along the grid. Rows not in ``train`` are held out: same rows, price 0."""
-            train, test = folds[number % len(folds)]
-            held_out = np.ones(partial.codes.size, dtype=bool)
-            held_out[train] = False
+            """Score along the grid. Rows not for training are held out: same rows, price 0."""
+            test, held_out = folds[number % len(folds)][1], held_out_in(number)
             label_sets = trial._label_sets(partial, shares and shares.shares, held_out)
             losses = [Losses.of(loss, self._prices(X, partial, sample_weight, value, held_out)) for value in grid]
             path = values_along_prices(
@@ -238,10 +245,13 @@ stopping, weight_update, search, intercept_scaling, probability
             rows = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows_of(X, kernel, largest, None, pairs, neighbors)  # the threads share it
             space = self._coordinates(rows, partial, prices[-1], seed, options)
-            for trial in trials:
+            if not scores:  # shares hardly depend on the matrix, and folds are many: the first one's do for all
+                asked = [bind(fold_shares, rows, trial, i) for trial in trials for i in range(len(folds))]
+                shares_of_folds = run(asked, n_jobs)
+            for k, trial in enumerate(trials):
                 numbers = range(len(scores) * len(folds), (len(scores) + 1) * len(folds))
-                shares = trial._shares(rows, partial, loss, prices[0], seed, roughly)
-                found = run([bind(fold_scores, rows, trial, shares, space, i) for i in numbers], n_jobs)
+                shares = shares_of_folds[k * len(folds) : (k + 1) * len(folds)]
+                found = run([bind(fold_scores, rows, trial, s, space, i) for s, i in zip(shares, numbers)], n_jobs)
                 scores.append(np.transpose(found))
                 self.candidates_.append({"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance})
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
