@@ -56,8 +56,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     Cs_unlabeled : sequence of float or None, default=None
         Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
     gammas : "auto", sequence of float or None, default="auto"
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 1, 4 and 16 for "rbf", and
-        ``gamma`` alone for others; None is ``gamma`` alone.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 1, 4 and 16 for "rbf",
+        and ``gamma`` alone for others; None is ``gamma`` alone.
     neighbors : "auto", int, None or sequence of them, default="auto"
         What to try as ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" is None and, for at most 2000 rows and
         without a ``cache_size``, 6.
