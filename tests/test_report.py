@@ -304,7 +304,7 @@ def test_the_supervised_svm_stands_beside_the_model(tmp_path):
         kernel="rbf", gamma=gamma, C_unlabeled=0, balance="labels", unlabeled=None, random_state=0
     )
     same = plain.fit(Z[~free], MOONS.y_partial[~free]).predict(Z[free]) == scaled.predict(MOONS.X)[free]
-    assert f"says the same of {100 * same.mean():.1f} % of the unlabeled rows" in " ".join(text.split())
+    assert f"predicts the same class for {100 * same.mean():.1f} % of the unlabeled rows" in " ".join(text.split())
 
 
 def test_every_ending_is_explained_with_what_to_do():

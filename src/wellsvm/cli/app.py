@@ -55,7 +55,7 @@ def about(
 def demo(
     output: option.Picture = Path("wellsvm-demo.png"), splits: option.Splits = None, seed: option.DemoSeed = 0
 ) -> None:
-    """Tell pairs of handwritten digits apart from a handful of labels, with and without the unlabeled rows."""
+    """Distinguish pairs of handwritten digits, given a handful of labels, with and without unlabeled rows."""
     from wellsvm.cli.demo import demo as run
 
     run(output, splits, seed)

@@ -50,7 +50,7 @@ def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int
     """
     mean = scores.mean(axis=2)
     if np.isnan(mean).any():
-        raise ValueError("scoring gave NaN on some fold; use another scoring or fewer folds")
+        raise ValueError("scoring gave NaN on a fold; use another scoring or fewer folds")
     unmixed = np.ones(len(mean), dtype=bool) if plain is None or not plain.any() else plain
     supervised = int(np.argmax(np.where(unmixed, mean[:, 0], -np.inf))), 0
     best_C = int(np.argmax(mean.max(axis=0)))
