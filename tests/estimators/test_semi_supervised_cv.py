@@ -207,16 +207,19 @@ def test_without_a_scoring_a_fold_is_judged_by_the_ramp_loss_of_its_rows(n_class
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_classes, kernel", [(2, "linear"), (2, "rbf"), (3, "rbf")])
-def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel):
+@pytest.mark.parametrize(
+    "n_classes, kernel, search",
+    [(2, "linear", "local"), (2, "rbf", "local"), (3, "rbf", "local"), (2, "linear", "smooth"), (2, "rbf", "smooth")],
+)
+def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel, search):
     X, y, _ = clouds(n_classes=n_classes, distance=2.0, n_labeled=24)
-    params = {"kernel": kernel, "gamma": 0.3, "loss": "squared_hinge", "tol": 1e-6, "random_state": 0}
+    params = {"kernel": kernel, "gamma": 0.3, "loss": "squared_hinge", "tol": 1e-6, "random_state": 0, "search": search}
     watch = Watch()
     model = fit(X, y, cv=StratifiedKFold(3), Cs_unlabeled=[0.02], scoring=watch, **params)
     decided = iter(watch.decided)
     for fold, (train, test) in enumerate(SemiSupervisedSplit(StratifiedKFold(3)).split(X, y)):
         for candidate, C_unlabeled in enumerate((0.0, 0.02)):
-            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, search="local", safe=False, **params)
+            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, safe=False, **params)
             alone.fit(X[train], y[train])
             np.testing.assert_allclose(next(decided), alone.decision_function(X[test]), atol=5e-3)
             assert model.scores_[0, candidate, fold] == alone.score(X[test], y[test])
@@ -343,7 +346,8 @@ def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
     monkeypatch.setattr(threads, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
     X, y, _ = clouds(n=1200)
     params = {"kernel": "rbf", "gammas": [0.05, 0.2, 1.0], "cv": 2, "Cs_unlabeled": [0.1]}
-    params |= {"neighbors": None, "balance": "labels"}  # their graphs take matrices of their own
+    # The graphs of others take matrices of their own; a smooth search, coordinates.
+    params |= {"neighbors": None, "balance": "labels", "search": "local"}
     fit(X, y, **params)  # imports and the like
     tracemalloc.start()
     fit(X, y, **params)

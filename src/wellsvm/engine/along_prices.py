@@ -34,6 +34,7 @@ def values_along_prices(
     together: bool,
     coordinates: Coordinates | None,
     options: Options,
+    svm_tol: float,
     seed: int,
 ) -> Iterator[FloatArray]:
     """f of all rows, one column per two-class problem, at each price in turn.
@@ -54,13 +55,15 @@ def values_along_prices(
         Those of a smooth search; None asks for a search of labels.
     options : Options
         Constants.
+    svm_tol : float
+        Relative gap of the supervised SVM: it has few rows, and all others are compared with it.
     seed : int
         Seed of the orders of coordinate descent.
     """
     rngs = [np.random.default_rng([seed, k]) for k in range(len(label_sets))]
     svms = [
         fit_svm(
-            rows, labels, losses[0], labels.y_known, tol=options.tol, rng=rng, chosen=np.flatnonzero(labels.y_known),
+            rows, labels, losses[0], labels.y_known, tol=svm_tol, rng=rng, chosen=np.flatnonzero(labels.y_known),
             options=options,
         )
         for labels, rng in zip(label_sets, rngs)

@@ -227,9 +227,8 @@ stopping, weight_update, search, intercept_scaling, probability
             test, held_out = folds[number % len(folds)][1], held_out_in(number)
             label_sets = trial._label_sets(partial, shares and shares.shares, held_out)
             losses = [Losses.of(loss, self._prices(X, partial, sample_weight, value, held_out)) for value in grid]
-            path = values_along_prices(
-                rows, label_sets, ~partial.labeled, losses, trial._searches_together(label_sets), space, roughly, seed
-            )
+            together, free = trial._searches_together(label_sets), ~partial.labeled
+            path = values_along_prices(rows, label_sets, free, losses, together, space, roughly, options.tol, seed)
             with progress.part(number, "fold"):
                 found = [held_out_score(scorer, partial, values[test], X, test) for values in path]
             if options.verbose:

@@ -112,6 +112,5 @@ def coordinates_of(
         own = labeled if 2 * labeled.size <= most else rng.choice(labeled, most // 2, replace=False)
         others = np.setdiff1d(chosen, own)
         chosen = np.sort(np.append(own, rng.choice(others, most - own.size, replace=False)))
-    landmarks = Landmarks(rows.columns(chosen), chosen, options)
-    Z = landmarks.leading(options.smooth_coordinates).astype(np.float64, copy=False)
-    return KernelCoordinates(landmarks, Z, rows.bias)
+    landmarks = Landmarks(rows.columns(chosen), chosen, options, options.smooth_coordinates)
+    return KernelCoordinates(landmarks, landmarks.coordinates.astype(np.float64, copy=False), rows.bias)
