@@ -213,6 +213,7 @@ def _supervised_twin(fitted: Any) -> Any:
     given, known = fitted.get_params(deep=False), SemiSupervisedSVC().get_params(deep=False)
     same = {name: value for name, value in given.items() if name in known and name != "init"}
     same |= {"C_unlabeled": 0.0, "unlabeled": None, "probability": False, "verbose": 0, "warm_start": False}
+    same |= {"neighbors": None, "checkpoint": None}  # the graph is one of all rows; a file belongs to one fit
     return SemiSupervisedSVC(**{**same, "balance": "labels", "gamma": fitted._kernel.gamma})
 
 

@@ -263,7 +263,7 @@ def _no_column(path: Path, name: str, layout: Layout, columns: Sequence[str]) ->
     close = get_close_matches(name.lower(), [column.lower() for column in columns], n=1)
     hint = next((f"; did you mean {column!r}?" for column in columns if close and column.lower() == close[0]), "")
     way_out = f"; name it with {flag}" if flag in wanted and not hint else ""
-    return f"{path} has no column {name!r} {why}{hint}{way_out}. Its columns are {_listed(columns)}"
+    return f"{path} has no column {name!r} {why}{hint}{way_out}{'' if hint else '.'} Its columns are {_listed(columns)}"
 
 
 def _frame(path: Path, form: Format) -> Any:

@@ -130,9 +130,10 @@ def proportions(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from the share of class 1 in each group of rows.
+    """Classify rows, from class shares of groups.
 
-    In svmlight the group of a row is its 'qid:' and its label is the share of the group.
+    The data hold the share of class 1 in each group of rows. In svmlight files, the group of a row is its 'qid:' and
+    its label is the share of the group.
     """
     from wellsvm import ProportionSVC
     from wellsvm.cli._training import Job, labels_of
@@ -173,7 +174,10 @@ def noisy_labels(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from labels that may be wrong, and list the most suspicious data rows."""
+    """Classify rows, from labels that may be wrong.
+
+    The most suspicious data rows are listed.
+    """
     from wellsvm import NoisyLabelSVC
     from wellsvm.cli._training import Job, labels_of
 
@@ -208,7 +212,10 @@ def candidates(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from candidate labels: a cell such as a|b means that the class is a or b."""
+    """Classify rows, from candidate labels.
+
+    A cell such as a|b means that the class is a or b.
+    """
     from wellsvm import CandidateLabelSVC
     from wellsvm.cli._training import Job, labels_of
 
