@@ -242,12 +242,13 @@ stopping, weight_update, search, intercept_scaling, probability
         pairs = shared_pairs(X, kernels[0], largest, cache_size) if len(kernels) > 1 else None
         self.candidates_ = []
         for kernel, neighbors in matrices:
-            rows = None  # its matrix goes before the next one comes: no more than two at a time
+            rows = space = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows_of(X, kernel, largest, None, pairs, neighbors)  # the threads share it
             space = self._coordinates(rows, partial, prices[-1], seed, options)
             if not scores:  # shares hardly depend on the matrix, and folds are many: the first one's do for all
-                asked = [bind(fold_shares, rows, trial, i) for trial in trials for i in range(len(folds))]
-                shares_of_folds = run(asked, n_jobs)
+                shares_of_folds = run(
+                    [bind(fold_shares, rows, trial, i) for trial in trials for i in range(len(folds))], n_jobs
+                )
             for k, trial in enumerate(trials):
                 numbers = range(len(scores) * len(folds), (len(scores) + 1) * len(folds))
                 shares = shares_of_folds[k * len(folds) : (k + 1) * len(folds)]
@@ -263,7 +264,7 @@ stopping, weight_update, search, intercept_scaling, probability
         trial, (kernel, self.neighbors_) = trials[best % len(trials)], matrices[best // len(trials)]
         self.gamma_ = float(kernel.gamma)
         if best // len(trials) < len(matrices) - 1:
-            rows = None
+            rows = space = None
             rows = self._rows_of(X, kernel, largest, None, pairs, self.neighbors_)
             space = self._coordinates(rows, partial, prices[-1], seed, options)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
