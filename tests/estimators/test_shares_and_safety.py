@@ -36,12 +36,12 @@ def fit(X, y, **params):
 def test_the_defaults():
     defaults = {name: p.default for name, p in inspect.signature(SemiSupervisedSVC).parameters.items()}
     wanted = {
-        "C": 2.0, "C_unlabeled": 0.2, "loss": "auto", "balance": "estimate", "search": "annealed", "safe": True,
+        "C": 2.0, "C_unlabeled": 0.2, "loss": "auto", "balance": "estimate", "search": "auto", "safe": True,
         "intercept_scaling": 1.0, "kernel": "linear", "init": "refined", "refine": True, "oracle": "paper",
     }  # fmt: skip
     assert {name: defaults[name] for name in wanted} == wanted
     defaults = {name: p.default for name, p in inspect.signature(SemiSupervisedSVCCV).parameters.items()}
-    wanted = {"C": 2.0, "loss": "auto", "balance": "estimate", "search": "local", "intercept_scaling": 1.0}
+    wanted = {"C": 2.0, "loss": "auto", "balance": "estimate", "search": "auto", "intercept_scaling": 1.0}
     assert {name: defaults[name] for name in wanted} == wanted
     assert "safe" not in defaults
 
