@@ -36,7 +36,7 @@ def fit(X, y, **params):
 def test_the_defaults():
     defaults = {name: p.default for name, p in inspect.signature(SemiSupervisedSVC).parameters.items()}
     wanted = {
-        "C": 2.0, "C_unlabeled": 0.2, "loss": "auto", "balance": "estimate", "search": "auto", "safe": True,
+        "C": 2.0, "C_unlabeled": 0.2, "loss": "auto", "balance": "estimate", "search": "annealed", "safe": True,
         "intercept_scaling": 1.0, "kernel": "linear", "init": "refined", "refine": True, "oracle": "paper",
     }  # fmt: skip
     assert {name: defaults[name] for name in wanted} == wanted

@@ -24,18 +24,13 @@ def clouds(seed=0, n=80, n_labeled=16, n_classes=2, distance=2.0):
 
 
 def fit(X, y, **params):
-    return SemiSupervisedSVC(**{"kernel": "rbf", "random_state": 0, "safe": False, **params}).fit(X, y)
+    return SemiSupervisedSVC(**{"kernel": "rbf", "search": "smooth", "random_state": 0, "safe": False, **params}).fit(
+        X, y
+    )
 
 
-def test_it_is_taken_for_two_classes_under_a_kernel_and_nowhere_else_on_its_own():
-    assert SemiSupervisedSVC(kernel="rbf")._search() == "smooth"
-    assert SemiSupervisedSVC(kernel="precomputed")._search() == "smooth"
-    assert SemiSupervisedSVC(kernel="rbf")._search(3) == "annealed"
-    assert SemiSupervisedSVC(kernel="rbf", fit_intercept=False)._search() == "annealed"
-    assert SemiSupervisedSVC()._search() == "annealed"
-    X, y, _ = clouds()
-    default, asked = fit(X, y), fit(X, y, search="smooth")
-    np.testing.assert_array_equal(default.decision_function(X), asked.decision_function(X))
+def test_a_search_over_candidates_takes_it_for_two_classes_under_a_kernel_or_with_few_rows():
+    assert SemiSupervisedSVC(search="auto")._search() == "annealed"
     few, many = np.zeros((10, 2)), sp.csr_matrix((5000, 2))
     search = SemiSupervisedSVCCV()
     assert [search._search_for(X, n) for X in (few, many) for n in (2, 3)] == [
@@ -125,7 +120,9 @@ def test_other_balances_bound_the_mean(balance):
 def test_weights_count():
     X, y, _ = clouds(distance=0.7)
     weight = np.where(y == 1, 5.0, 1.0)
-    weighted = SemiSupervisedSVC(kernel="rbf", random_state=0, safe=False, balance=0.5).fit(X, y, weight)
+    weighted = SemiSupervisedSVC(kernel="rbf", search="smooth", random_state=0, safe=False, balance=0.5).fit(
+        X, y, weight
+    )
     by_class = fit(X, y, class_weight={0: 1.0, 1: 5.0}, balance=0.5)
     np.testing.assert_allclose(weighted.decision_function(X), by_class.decision_function(X), atol=1e-9)
     assert not np.allclose(by_class.decision_function(X), fit(X, y, balance=0.5).decision_function(X))

@@ -267,7 +267,8 @@ Search = Annotated[
     typer.Option(
         "--search", show_default=False,
         help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step, 'smooth' "
-        "moves the border itself meanwhile, 'local' does neither. [default: auto]",
+        "moves the border itself meanwhile, 'local' does neither. "
+        "[default: annealed; with --cv, auto]",
     ),
 ]  # fmt: skip
 Safe = Annotated[

@@ -110,12 +110,12 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         of the paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
-    search : {"auto", "smooth", "annealed", "local"}, default="auto"
+    search : {"annealed", "smooth", "local", "auto"}, default="annealed"
         How to search for one labeling: "annealed" relabels rows while the penalty on unlabeled rows rises step by step
         to ``C_unlabeled``; "local" relabels them at that penalty only. "smooth" relabels nothing: it moves f itself by
         gradient descent while the penalty rises, with the squared hinge loss of labeled rows and the loss
-        ``exp(-3 f^2)`` of unlabeled rows, and needs an intercept. "auto" uses "smooth" for two classes with a kernel
-        other than "linear", and "annealed" otherwise.
+        ``exp(-3 f^2)`` of unlabeled rows, and needs an intercept. "auto" is "annealed" here;
+        :class:`SemiSupervisedSVCCV` has more to choose from.
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
         held-out labeled rows by two standard errors, or by one with a smooth search. This is checked only if the
@@ -225,7 +225,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         min_decrease=None,
         stopping="relative",
         weight_update="level",
-        search="auto",
+        search="annealed",
         safe=True,
         intercept_scaling=1.0,
         probability=False,
@@ -290,11 +290,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        self._options()  # refuses what it can before X is looked at
-        n_jobs = threads(self.n_jobs)
+        options, n_jobs = self._options(), threads(self.n_jobs)
         path("checkpoint", self.checkpoint)
         X, partial = self._validate(X, y)
-        options = self._options(len(partial.classes))
         loss = self._loss(X)
         C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)

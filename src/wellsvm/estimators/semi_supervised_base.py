@@ -173,30 +173,25 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
         """Whether the classes are searched together: where their counts are settled, and the search is annealed."""
-        several = len(label_sets) > 1 and joint_counts(label_sets) is not None
-        return several and self._search(len(label_sets)) == "annealed"
+        return len(label_sets) > 1 and self._search() == "annealed" and joint_counts(label_sets) is not None
 
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
         auto = isinstance(self.loss, str) and self.loss == "auto"
         return "squared_hinge" if auto and not is_sparse(X) else loss_of(self)
 
-    def _search(self, n_classes: int = 2) -> str:
-        """The search asked for; "auto" is the smooth one for two classes under kernels that are not linear, where there
-        is an intercept to keep the balance with."""
-        search, intercept = choice("search", self.search, self._searches), flag("fit_intercept", self.fit_intercept)
-        if search == "smooth" and not intercept:
+    def _search(self) -> str:
+        """The search asked for; "auto" is the annealed one."""
+        search = choice("search", self.search, self._searches)
+        if search == "smooth" and not flag("fit_intercept", self.fit_intercept):
             raise ValueError(
                 "search='smooth' keeps the balance by the intercept, and fit_intercept=False; use fit_intercept=True, "
                 "or search='annealed'"
             )
-        if search != "auto":
-            return search
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        return "annealed" if linear or n_classes > 2 or not intercept else "smooth"
+        return "annealed" if search == "auto" else search
 
-    def _options(self, n_classes: int = 2) -> Options:
-        search = self._search(n_classes)
+    def _options(self) -> Options:
+        search = self._search()
         if search == "smooth":
             return options_of(self, smooth=True, judge_errors=Options.smooth_errors)
         if search == "local":

@@ -205,7 +205,7 @@ stopping, weight_update, search, intercept_scaling, probability
         kernels, trials = self._kernels(X), self._trials(self._search_for(X, len(partial.classes)))
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
-        options, seed = trials[0]._options(len(partial.classes)), seed_of(self.random_state)
+        options, seed = trials[0]._options(), seed_of(self.random_state)
         folds = self._folds(X, partial)
         roughly = for_folds(options)
         matrices = [(kernel, n) for n in self._neighbor_grid(X) for kernel in kernels]
@@ -329,7 +329,7 @@ stopping, weight_update, search, intercept_scaling, probability
         """The search asked for; "auto" is the smooth one for two classes, under a kernel or where rows are few, the
         annealed one for more classes, and else local: the way along the grid is a search with rising prices already."""
         if self.search != "auto":
-            return self._search(n_classes)
+            return self._search()
         if n_classes > 2:
             return "annealed"
         linear = isinstance(self.kernel, str) and self.kernel == "linear"

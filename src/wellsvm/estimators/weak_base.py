@@ -71,9 +71,9 @@ class WeakBase(SemiSupervisedBase):
 
     _searches = ("annealed", "local")
 
-    def _options(self, n_classes: int = 2) -> Options:
+    def _options(self) -> Options:
         # Rows count whole in a search: weighing them by how sure their labels are was not measured for other labels.
-        return replace(super()._options(n_classes), sure_margin=0.0)
+        return replace(super()._options(), sure_margin=0.0)
 
     def _ground(self, X: Any, sample_weight: Any, n_problems: Callable[[Matrix], int], most: float) -> Ground:
         """Check parameters and X, and make its rows; ``most`` is the largest price of a row of weight 1.

