@@ -364,10 +364,10 @@ def test_widths_neighbors_and_balances_are_tried_together_and_the_best_is_fitted
     X, y, _ = clouds()
     balances = ["estimate", 0.5]
     model = fit(X, y, kernel="rbf", gammas="auto", neighbors=[None, 4], balances=balances, Cs_unlabeled=[0.1])
-    assert model.scores_.shape == (3 * 2 * 2, 2, 3)
+    assert model.scores_.shape == (4 * 2 * 2, 2, 3)
     tried = [tuple(candidate.values()) for candidate in model.candidates_]
-    assert len(set(tried)) == 12
-    ratios = np.unique(model.gammas_) / np.unique(model.gammas_)[0]
+    assert len(set(tried)) == 16
+    ratios = np.unique(model.gammas_) / np.unique(model.gammas_)[1]
     np.testing.assert_allclose(ratios, Options.gamma_factors)
     chosen = model.candidates_[model.best_candidate_]
     assert (chosen["gamma"], chosen["neighbors"]) == (model.gamma_, model.neighbors_)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.assignment import assign, half_leads
 from wellsvm.engine.recipe import Fit, opened, relax, solutions
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import objective_at_full_price, search_together
+from wellsvm.engine.search import search_together
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
@@ -87,15 +88,21 @@ def fit_together(
             return relax(tasks[k], openings[k], lead, roughly, rngs[k], progress.label_vector)
 
     def total(svms: Sequence[Solution]) -> float:
-        return sum(objective_at_full_price(task, svm) for task, svm in zip(tasks, svms))
+        return sum(svm.upper for svm in svms)
 
     starts = zip(*(opening.guesses for opening in openings))
     reached = [search_from(f"search {k}", guesses) for k, guesses in enumerate(starts)]
     best = min(reached, key=total, default=[])
+    for svm in chain.from_iterable(reached):
+        svm.state.rest()
+    openings = [opening._replace(guesses=[]) for opening in openings]
     relaxations = run([partial(relax_one, k) for k in n_tasks], n_jobs)
     if not options.refine:
         return [Fit(task, relaxation, None) for task, relaxation in zip(tasks, relaxations)]
-    found = search_from("search", [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations])
+    guesses = [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations]
+    for relaxation in relaxations:
+        relaxation.solution.state.rest()
+    found = search_from("search", guesses)
     best = min([*reached, found], key=total)
     return [Fit(*parts) for parts in zip(tasks, relaxations, best)]
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.safety import ramp_losses
+from wellsvm.estimators.judges import score_of
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 
@@ -60,7 +61,9 @@ def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int
     return best if gain.mean() > error else supervised
 
 
-def held_out_score(scorer: Any, partial: PartialLabels, values: FloatArray, X: Matrix, test: IntArray) -> float:
+def held_out_score(
+    scorer: Any, scoring: Any, partial: PartialLabels, values: FloatArray, X: Matrix, test: IntArray
+) -> float:
     """What a scorer says of values of the rows ``test``; without one, one less half their mean ramp loss.
 
     That is an accuracy in which a row inside the margin counts in part: half on the border, wholly from the margin on.
@@ -68,7 +71,8 @@ def held_out_score(scorer: Any, partial: PartialLabels, values: FloatArray, X: M
     """
     if scorer is None:
         return 1.0 - 0.5 * float(np.mean(ramp_losses(values, partial.codes[test])))
-    return float(scorer(Decided(partial.classes, values), X[test], partial.classes[partial.codes[test]]))
+    y = partial.classes[partial.codes[test]]
+    return score_of(scorer, scoring, Decided(partial.classes, values), X[test], y)
 
 
 def for_folds(options: Options) -> Options:

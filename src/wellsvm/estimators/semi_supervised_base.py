@@ -107,7 +107,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
         if "search" not in state:
             loss = "paper" if isinstance(state.get("loss"), str) and state["loss"] == "auto" else state.get("loss")
-            state = {"search": "local", "safe": False, **state, "loss": loss}
+            state = {"search": "local", "safe": False, "intercept_scaling": 1.0, **state, "loss": loss}
         super().__setstate__(state)
 
     def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:
@@ -119,7 +119,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         require_two_classes(partial)
         if partial.labeled.all() or "sklearn.calibration" in sys.modules:
             require_marked(type(self).__name__, partial, self.unlabeled)
-        return X, partial
+        # A class of every row in 8 bytes would be as much as its dual variable.
+        return X, replace(partial, codes=partial.codes.astype(np.min_scalar_type(-len(partial.classes) - 1)))
 
     def _prices(
         self,

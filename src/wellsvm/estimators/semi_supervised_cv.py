@@ -56,8 +56,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     Cs_unlabeled : sequence of float or None, default=None
         Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
     gammas : "auto", sequence of float or None, default="auto"
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" tries ``gamma`` times 1, 4 and 16 for "rbf",
-        and only ``gamma`` for the others; None tries only ``gamma``.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" tries ``gamma`` times 0.25, 1, 4 and 16 for
+        "rbf", and only ``gamma`` for the others; None tries only ``gamma``.
     neighbors : "auto", int, None or sequence of them, default="auto"
         Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2000 rows and
         no ``cache_size``, 6.
@@ -138,7 +138,7 @@ stopping, weight_update, search, intercept_scaling, probability
         stopping="relative",
         weight_update="level",
         search="auto",
-        intercept_scaling=1.0,
+        intercept_scaling=1.5,
         probability=False,
         neighbors="auto",
         balances=None,
@@ -230,7 +230,7 @@ stopping, weight_update, search, intercept_scaling, probability
             together, free = trial._searches_together(label_sets), ~partial.labeled
             path = values_along_prices(rows, label_sets, free, losses, together, space, roughly, options.tol, seed)
             with progress.part(number, "fold"):
-                found = [held_out_score(scorer, partial, values[test], X, test) for values in path]
+                found = [held_out_score(scorer, self.scoring, partial, values[test], X, test) for values in path]
             if options.verbose:
                 best = int(np.argmax(found))
                 tell(f"fold {number + 1} of {n_searched}: score {found[best]:.3f} with C_unlabeled={grid[best]:g}")
@@ -370,7 +370,8 @@ stopping, weight_update, search, intercept_scaling, probability
 
 
 def _sequence(name: str, values: Any) -> list[Any]:
-    values = [values] if np.ndim(values) == 0 else list(values)
+    several = isinstance(values, (list, tuple, set, range)) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    values = list(values) if several else [values]
     if not values:
         raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
     return values

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ def bytes_of(memory: Any) -> int:
     text = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", memory) if isinstance(memory, str) else None
     try:
         n_bytes = float(text[1]) * UNITS[text[2].lower()] if text else float(memory)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         n_bytes = 0.0
     if isinstance(memory, bool) or not 0 < n_bytes < np.inf:
         raise ValueError(f"memory must be bytes or a text such as '2 GB' or '500 MB'; got memory={memory!r}")
@@ -36,8 +38,8 @@ def bytes_of(memory: Any) -> int:
 
 
 def look_at_norms(part: LinearRows) -> FloatArray:
-    """Squared norms, without the constant feature."""
-    return part.squared_norms
+    """Squared norms, without the constant feature; a copy of the rows keeps them, and is gone."""
+    return copy(part).squared_norms
 
 
 def look_at_scores(part: LinearRows, U: FloatArray, bias: float) -> FloatArray:
@@ -130,7 +132,7 @@ class Blocks(ABC):
         """Number of blocks."""
         return len(self.offsets) - 1
 
-    @property
+    @cached_property
     def nnz(self) -> int:
         """Stored entries of all rows."""
         return self.shape[0] * self.shape[1] if self.lengths is None else int(self.lengths.sum(dtype=np.int64))

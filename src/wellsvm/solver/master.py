@@ -133,7 +133,7 @@ class State(ABC):
     def curvature(self, mu: FloatArray) -> FloatArray:
         """``sum_t mu_t ||psi_t(i)||^2 + ridge_i`` of every row; rows that keep their length have one array T times."""
         if all(length is self.lengths[0] for length in self.lengths):
-            return self.lengths[0] + self.losses.ridge
+            return self.lengths[0] + self.losses.ridge if self.losses.ridge.any() else self.lengths[0]
         return np.asarray(sum(m * length for m, length in zip(mu, self.lengths)) + self.losses.ridge)
 
     # -------------------------------------------------------------- label vectors
@@ -177,6 +177,9 @@ class State(ABC):
         """Go back to where the state was `saved`; this can be done once."""
         for name, value in saved.items():
             setattr(self, name, value)
+
+    def rest(self) -> None:  # noqa: B027 (not all have something to let go of)
+        """Let go of what can be had again, while the state is kept to be compared with others."""
 
     # -------------------------------------------------------------- the SVM for given mu
 
@@ -297,16 +300,14 @@ def solve_master(
         n_epochs += sweep.n_epochs
         if state.gave_up:
             max_rounds = min(max_rounds, options.rounds_after_failure)
-        if not np.isfinite(linear + half):
-            raise ValueError(
-                "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
-                "another kernel, gamma or coef0"
-            )
+        _require_maximum(linear + half)
         mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
         upper = half + sweep.loss
         if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-            upper = half + losses.total(state.margins(mixture.mu), rows)
+            with np.errstate(over="ignore", invalid="ignore"):
+                upper = half + losses.total(state.margins(mixture.mu), rows)
+            _require_maximum(upper)
             if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
                 return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
@@ -320,6 +321,15 @@ def solve_master(
             goal *= options.goal_factor
         least_gap = min(least_gap, upper - mixture.lower)
     raise AssertionError("unreachable")
+
+
+def _require_maximum(value: float) -> None:
+    """Refuse a dual value, or a bound, that has grown beyond all numbers."""
+    if not np.isfinite(value):
+        raise ValueError(
+            "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
+            "another kernel, gamma or coef0"
+        )
 
 
 def _is_over(upper: float, lower: float, tol: float, aim: Aim | None, options: Options) -> bool:
