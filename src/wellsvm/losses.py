@@ -33,6 +33,11 @@ class Losses(NamedTuple):
         used = C > 0
         return cls(np.where(used, np.inf, 0.0), np.divide(1.0, C, out=np.zeros_like(C), where=used))
 
+    @property
+    def prices(self) -> FloatArray:
+        """C of every row."""
+        return np.divide(1.0, self.ridge, out=self.cap.copy(), where=self.ridge > 0)
+
     def eased(self, rows: BoolArray, share: float | FloatArray) -> Losses:
         """The same with C of some ``rows`` at a share of what it is; one share, or one for every row."""
         share = np.where(rows, share, 1.0)

@@ -173,9 +173,7 @@ def test_a_file_four_times_the_memory_allowed_stays_below_it(tmp_path):
     rng = np.random.default_rng(0)
     n, entries, d = 100_000, 400, 20_000
     y = rng.integers(0, 2, n)
-    words = 7 * rng.zipf(
-        1.3, (5000, entries)
-    )  # drawn once, as drawing takes long; every part has them in another order
+    words = 7 * rng.zipf(1.3, (5000, entries))  # drawn once, as that takes long; every part has them in another order
 
     def part(begin, end):
         columns = np.sort((rng.permutation(words)[: end - begin] + 400 * y[begin:end, None]) % d, axis=1)

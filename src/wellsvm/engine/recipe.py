@@ -4,13 +4,14 @@
 
 The relaxation mixes several label vectors. Rounding its f to one member of B and alternating "solve the SVM, relabel by
 its scores" (search.py) lowers the mixed-integer objective of Eq. (3). It starts from the task's guesses and from the
-relaxation, and the best labelling it reaches is kept.
+relaxation, and the best labelling it reaches is kept. A smooth search (smooth.py) comes first where the task asks for
+it: its labels are the relaxation's first, and its f is the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,9 @@ from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import at_full_price, search
+from wellsvm.engine.smooth import SmoothSolution, search_smoothly
 from wellsvm.engine.task import Guess, Opening, Task
+from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
@@ -38,28 +41,35 @@ class Fit:
         What was fitted.
     relaxation : Relaxation
         The outcome of the cutting plane.
-    settled : Solution or None
-        The SVM on the one labelling that the search settled on.
+    settled : Solution, SmoothSolution or None
+        The SVM on the one labelling that the search settled on, or where a smooth search ended.
     """
 
     task: Task
     relaxation: Relaxation
-    settled: Solution | None
+    settled: Solution | SmoothSolution | None
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> Solution | SmoothSolution:
         """The solution that f is taken from."""
         return self.settled or self.relaxation.solution
 
     @property
     def refined_objective(self) -> float | None:
         """Mixed-integer objective of the labelling that the search settled on, every row at its price."""
+        if isinstance(self.settled, SmoothSolution):
+            return self.settled.objective_of(self.task.losses)
         return None if self.settled is None else self.settled.upper
 
     @property
-    def alpha(self) -> FloatArray:
-        """Dual variables of f."""
+    def alpha(self) -> FloatArray | None:
+        """Dual variables of f; a smooth search has none."""
         return self.solution.alpha
+
+    @property
+    def offset(self) -> float:
+        """What f adds to its `coefficients`."""
+        return self.settled.added if isinstance(self.settled, SmoothSolution) else 0.0
 
     def scores(self) -> FloatArray:
         """f of every training instance."""
@@ -76,6 +86,8 @@ class Fit:
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
+    if task.coordinates is not None and np.any(task.losses.cap[task.rising] > 0):
+        return _fit_smoothly(task, options, rng, callback)
     reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
@@ -94,6 +106,20 @@ def _searched_and_relaxed(
     for svm in reached:
         svm.state.rest()
     return reached, relax(task, opening._replace(guesses=[]), lead, options, rng, callback)
+
+
+def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None) -> Fit:
+    """The smooth search first; the relaxation starts from its labels, and need not be solved far."""
+    opening, labels, coordinates = opened(task, options, rng), task.labels, task.coordinates
+    assert isinstance(labels, BalancedLabels)
+    assert coordinates is not None
+    searched = partial(search_smoothly, coordinates, labels, task.losses, options)
+    found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
+    if options.refine:
+        options = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+    first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
+    relaxation = relax(task, first, None, options, rng, callback)
+    return Fit(task, relaxation, found if options.refine else None)
 
 
 def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:

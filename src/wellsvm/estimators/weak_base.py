@@ -69,6 +69,8 @@ class WeakBase(SemiSupervisedBase):
     stopping, weight_update = "relative", "level"
     unlabeled: Any = "auto"
 
+    _searches = ("annealed", "local")
+
     def _options(self) -> Options:
         # Rows count whole in a search: weighing them by how sure their labels are was not measured for other labels.
         return replace(super()._options(), sure_margin=0.0)
