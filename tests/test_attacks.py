@@ -144,6 +144,7 @@ def test_weights_that_overflow_are_refused():
 
 def test_small_integers_of_numpy_as_cache_size():
     SemiSupervisedSVC(kernel="rbf", cache_size=np.int8(2), random_state=0).fit(X, Y)
+    MultiInstanceSVC(kernel="rbf", cache_size=np.uint8(1), random_state=0).fit(BAGS, LABELS)
 
 
 def test_values_that_vanish_are_told_and_nothing_warns():

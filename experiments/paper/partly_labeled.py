@@ -59,6 +59,7 @@ class Choices:
     C: float = 1.0
     C_unlabeled: float = 0.1
     balance: Any = "labels"
+    cross_validated: bool = False
 
 
 class Chosen(NamedTuple):
@@ -135,6 +136,8 @@ def supervised(split: Split, choices: Choices, seed: int) -> Chosen:
 
 def wellsvm(split: Split, choices: Choices, seed: int) -> Chosen:
     """SemiSupervisedSVCCV, or SemiSupervisedSVC where there is nothing to choose."""
+    if choices.cross_validated:
+        return _cross_validated(split, choices, seed)
     kernel = choose_kernel(split, choices, seed)
     common = {"C": choices.C, "loss": choices.loss, "balance": choices.balance, "random_state": seed, **kernel}
     if not choices.Cs_unlabeled:
@@ -143,6 +146,19 @@ def wellsvm(split: Split, choices: Choices, seed: int) -> Chosen:
     model = SemiSupervisedSVCCV(Cs_unlabeled=choices.Cs_unlabeled, cv=choices.folds, **common)
     model.fit(split.X, split.y)
     return Chosen(model, {**kernel, "C_unlabeled": model.C_unlabeled_})
+
+
+def _cross_validated(split: Split, choices: Choices, seed: int) -> Chosen:
+    """SemiSupervisedSVCCV: all but C and the kind of the kernel at its defaults, which choose by labeled rows alone.
+
+    Where every class has one label none can be held out; SemiSupervisedSVC is all there is then.
+    """
+    kernel = choose_kernel(split, choices, seed)
+    if np.unique(split.labeled[1], return_counts=True)[1].max() == 1:
+        return Chosen(SemiSupervisedSVC(C=choices.C, random_state=seed, **kernel).fit(split.X, split.y), kernel)
+    model = SemiSupervisedSVCCV(C=choices.C, random_state=seed, **kernel).fit(split.X, split.y)
+    chosen = {"gamma": model.gamma_, "neighbors": model.neighbors_, "C_unlabeled": model.C_unlabeled_}
+    return Chosen(model, {**kernel, **chosen})
 
 
 def as_in_paper(true_shares: bool = False) -> Method:

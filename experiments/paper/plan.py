@@ -105,6 +105,7 @@ def _trial(
     download: bool,
 ) -> Trial:
     settings = {**protocol.settings, **case.settings, **({"setting": setting} if setting else {})}
+    settings |= protocol.own.get(method, {})
     # Of all that the figure depends on besides the unit: a run in other settings is another run.
     content = json.dumps([protocol.experiment, protocol.figure, case.data, settings], sort_keys=True)
     unit = {

@@ -76,6 +76,8 @@ class Protocol:
         Of the experiment.
     cases : tuple of Case
         The rows.
+    own : dict
+        Settings of some of the methods, by their names.
     """
 
     table: str
@@ -88,6 +90,7 @@ class Protocol:
     reference: str | None = None
     notes: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    own: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def higher_is_better(self) -> bool:

@@ -18,6 +18,7 @@ from experiments.studies.constants import CONSTANT_STUDIES
 from experiments.studies.defaults import DEFAULT_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
+from experiments.studies.kernel_search import KERNEL_STUDIES
 from experiments.studies.study import Study
 from experiments.studies.weak_labels import WEAK_STUDIES
 
@@ -28,6 +29,7 @@ STUDIES: dict[str, Study] = (
     | FEW_LABELS_STUDIES
     | DEFAULT_STUDIES
     | DIGIT_STUDIES
+    | KERNEL_STUDIES
     | BAG_STUDIES
     | CLUSTER_STUDIES
     | WEAK_STUDIES

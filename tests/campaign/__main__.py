@@ -127,7 +127,7 @@ CLASSES = [
     Class("Ctrl-C in a fit", 100, 25, processes.interrupt, _as_is, alone=True),
     Class("Ctrl-C while the command line imports", 20, 10, processes.interrupt_imports, _as_is, alone=True),
     Class("fit with little address space", 100, 25, processes.little_memory, _as_is, alone=True),
-    Class(f"properties (Hypothesis, {EXAMPLES} examples each)", 7, 1, _property, lambda seed, k, _: k),
+    Class(f"properties (Hypothesis, {EXAMPLES} examples each)", 7, 1, _property, lambda seed, k, _: k, alone=True),
     Class("predict more than 2^31 entries", 1, 1, large.predict_beyond_int32, _as_is, alone=True),
     Class("fit more than 2^31 entries", 1, 1, large.fit_beyond_int32, _as_is, alone=True),
     Class("a thousand classes", 1, 1, large.thousand_classes, _as_is),

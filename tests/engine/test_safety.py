@@ -102,8 +102,10 @@ def test_a_sample_bounds_the_rows(seen):
 
 def test_one_against_the_rest_counts_half_the_lead_over_the_best_other_class():
     values = np.array([[2.0, 0.0, -1.0], [0.0, 0.5, 0.1], [9.0, 0.0, 0.0]])
-    np.testing.assert_allclose(safety._ramp(values, np.array([0, 2, 1])), [0.0, 1.2, 2.0])
-    np.testing.assert_allclose(safety._ramp(np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])), [0.5, 1.5, 2.0])
+    np.testing.assert_allclose(safety.ramp_losses(values, np.array([0, 2, 1])), [0.0, 1.2, 2.0])
+    np.testing.assert_allclose(
+        safety.ramp_losses(np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])), [0.5, 1.5, 2.0]
+    )
 
 
 def test_classes_weigh_the_same_whatever_their_number_of_labels():

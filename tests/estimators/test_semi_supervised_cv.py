@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
-from wellsvm.estimators.semi_supervised_cv import choose
+from wellsvm.estimators.choosing import choose, few_label_folds
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel
@@ -58,7 +58,7 @@ def fit(X, y, sample_weight=None, **params):
 
 def test_the_grid_of_the_paper_is_tried_and_the_supervised_svm_with_it():
     X, y, _ = clouds()
-    model = SemiSupervisedSVCCV(random_state=0).fit(X, y)
+    model = SemiSupervisedSVCCV(scoring="accuracy", random_state=0).fit(X, y)
     np.testing.assert_allclose(model.Cs_unlabeled_, PAPER_GRID)
     assert model.scores_.shape == (2, 8, 5)  # without neighbors and with 6
     assert [candidate["neighbors"] for candidate in model.candidates_] == [None, 6]
@@ -173,20 +173,53 @@ def test_folds_are_made_of_all_labeled_rows_and_of_them_only(n_classes):
 def test_too_many_folds_for_the_smallest_class_are_lowered_with_a_warning():
     X, y, _ = clouds(n_labeled=8)
     with pytest.warns(UserWarning, match="cv=10 lowered to 4"):
-        assert fit(X, y, cv=10).scores_.shape == (1, 3, 4)
+        assert fit(X, y, cv=10, scoring="accuracy").scores_.shape == (1, 3, 4)
+
+
+def test_without_a_scoring_folds_stay_and_the_only_label_of_a_class_is_never_held_out():
+    codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 2, -1, -1])
+    folds = few_label_folds(codes, 5)
+    assert len(folds) == 5
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(8))
+    for train, test in folds:
+        np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(11))
+        assert np.count_nonzero(codes[test] == 1) <= 1
+    assert few_label_folds(np.array([0, 1, -1]), 5) == []
+    X, y, _ = clouds(n_labeled=8)
+    assert fit(X, y, cv=10).scores_.shape == (1, 3, 4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_without_a_scoring_a_fold_is_judged_by_the_ramp_loss_of_its_rows(n_classes):
+    X, y, _ = clouds(n_classes=n_classes)
+    watch = Watch()
+    folds = list(SemiSupervisedSplit(3).split(X, y))
+    fit(X, y, scoring=watch, cv=folds)
+    scores = fit(X, y, cv=folds).scores_
+    for found, values, labels in zip(scores.transpose(0, 2, 1).ravel(), watch.decided, watch.y_test):
+        codes = labels.astype(int)
+        if n_classes == 2:
+            margins = np.where(codes == 1, values, -values)
+        else:
+            others = np.where(np.eye(3, dtype=bool)[codes], -np.inf, values)
+            margins = 0.5 * (values[np.arange(codes.size), codes] - others.max(axis=1))
+        assert found == pytest.approx(1 - 0.5 * np.mean(np.clip(1 - margins, 0, 2)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_classes, kernel", [(2, "linear"), (2, "rbf"), (3, "rbf")])
-def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel):
+@pytest.mark.parametrize(
+    "n_classes, kernel, search",
+    [(2, "linear", "local"), (2, "rbf", "local"), (3, "rbf", "local"), (2, "linear", "smooth"), (2, "rbf", "smooth")],
+)
+def test_a_fold_is_judged_by_the_model_that_never_saw_its_rows(n_classes, kernel, search):
     X, y, _ = clouds(n_classes=n_classes, distance=2.0, n_labeled=24)
-    params = {"kernel": kernel, "gamma": 0.3, "loss": "squared_hinge", "tol": 1e-6, "random_state": 0}
+    params = {"kernel": kernel, "gamma": 0.3, "loss": "squared_hinge", "tol": 1e-6, "random_state": 0, "search": search}
     watch = Watch()
     model = fit(X, y, cv=StratifiedKFold(3), Cs_unlabeled=[0.02], scoring=watch, **params)
     decided = iter(watch.decided)
     for fold, (train, test) in enumerate(SemiSupervisedSplit(StratifiedKFold(3)).split(X, y)):
         for candidate, C_unlabeled in enumerate((0.0, 0.02)):
-            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, search="local", safe=False, **params)
+            alone = SemiSupervisedSVC(C_unlabeled=C_unlabeled, safe=False, **params)
             alone.fit(X[train], y[train])
             np.testing.assert_allclose(next(decided), alone.decision_function(X[test]), atol=5e-3)
             assert model.scores_[0, candidate, fold] == alone.score(X[test], y[test])
@@ -230,7 +263,6 @@ def test_named_scorers_are_the_metrics_of_that_name(n_classes):
     X, y, _ = clouds(n_classes=n_classes, n_labeled=24, distance=0.6)
     watch = Watch()
     accuracy = fit(X, y, scoring=watch).scores_
-    np.testing.assert_array_equal(fit(X, y).scores_, accuracy)
     np.testing.assert_array_equal(fit(X, y, scoring="accuracy").scores_, accuracy)
 
     def scores(metric):
@@ -314,7 +346,8 @@ def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
     monkeypatch.setattr(threads, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
     X, y, _ = clouds(n=1200)
     params = {"kernel": "rbf", "gammas": [0.05, 0.2, 1.0], "cv": 2, "Cs_unlabeled": [0.1]}
-    params |= {"neighbors": None, "balance": "labels"}  # their graphs take matrices of their own
+    # The graphs of others take matrices of their own; a smooth search, coordinates.
+    params |= {"neighbors": None, "balance": "labels", "search": "local"}
     fit(X, y, **params)  # imports and the like
     tracemalloc.start()
     fit(X, y, **params)

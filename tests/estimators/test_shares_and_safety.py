@@ -41,7 +41,7 @@ def test_the_defaults():
     }  # fmt: skip
     assert {name: defaults[name] for name in wanted} == wanted
     defaults = {name: p.default for name, p in inspect.signature(SemiSupervisedSVCCV).parameters.items()}
-    wanted = {"C": 2.0, "loss": "auto", "balance": "estimate", "search": "local", "intercept_scaling": 1.5}
+    wanted = {"C": 2.0, "loss": "auto", "balance": "estimate", "search": "auto", "intercept_scaling": 1.5}
     assert {name: defaults[name] for name in wanted} == wanted
     assert "safe" not in defaults
 

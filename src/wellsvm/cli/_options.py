@@ -48,6 +48,8 @@ class OracleName(StrEnum):
 class SearchName(StrEnum):
     """Ways to search for one labeling."""
 
+    AUTO = "auto"
+    SMOOTH = "smooth"
     ANNEALED = "annealed"
     LOCAL = "local"
 
@@ -265,8 +267,9 @@ Search = Annotated[
     SearchName | None,
     typer.Option(
         "--search", show_default=False,
-        help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step. "
-        "[default: annealed; with --cv, local]",
+        help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step, 'smooth' "
+        "moves the border itself meanwhile, 'local' does neither. "
+        "[default: annealed; with --cv, auto]",
     ),
 ]  # fmt: skip
 Safe = Annotated[

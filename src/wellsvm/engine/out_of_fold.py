@@ -14,12 +14,14 @@ from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.joint import JointLabels
 from wellsvm.engine.search import search, search_together
+from wellsvm.engine.smooth import search_smoothly
 from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.solver.master import fit_svm
 
 __all__ = ["OutOfFold", "out_of_fold"]
@@ -72,12 +74,13 @@ def out_of_fold(
     fold = fold_of(codes[labeled], options.judge_folds, rng)
     fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1
     price = float(C[codes < 0].mean()) if labeled.size < codes.size else 0.0
+    coordinates = coordinates_of(rows, labeled, rng, options) if options.smooth and price > 0 else None
     values = np.zeros((2, labeled.size, 1 if shares.size == 2 else shares.size))
     for f in range(int(fold.max()) + 1):
         held_out = labeled[fold == f]
         known, prices = codes.copy(), C.copy()
         known[held_out], prices[held_out] = -1, price
-        found = _values(rows, known, shares, loss, prices, rng, options, searched=price > 0)
+        found = _values(rows, known, shares, loss, prices, rng, options, price > 0, coordinates)
         values[:, fold == f] = [v[held_out] for v in found]
     return OutOfFold(codes[labeled], fold >= 0, *values)
 
@@ -91,6 +94,7 @@ def _values(
     rng: np.random.Generator,
     options: Options,
     searched: bool,
+    coordinates: Coordinates | None,
 ) -> tuple[FloatArray, FloatArray]:
     """f of all rows without and with unlabeled ones, one column per two-class problem."""
     n_classes, free, losses = shares.size, codes < 0, Losses.of(loss, C)
@@ -105,6 +109,9 @@ def _values(
     without = np.stack([svm.scores() for svm in svms], axis=1)
     if not searched:
         return without, without
+    if coordinates is not None:
+        smooth = [search_smoothly(coordinates, labels, losses, options) for labels in label_sets]
+        return without, np.stack([found.f for found in smooth], axis=1)
     tasks = [Task(rows, labels, losses, rising=free) for labels in label_sets]
     guesses = [Guess(f, svm.alpha) for f, svm in zip(without.T, svms)]
     if n_classes == 2 or not options.search_prices:

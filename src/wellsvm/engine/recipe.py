@@ -4,13 +4,14 @@
 
 The relaxation mixes several label vectors. Rounding its f to one member of B and alternating "solve the SVM, relabel by
 its scores" (search.py) lowers the mixed-integer objective of Eq. (3). It starts from the task's guesses and from the
-relaxation, and the best labelling it reaches is kept.
+relaxation, and the best labelling it reaches is kept. A smooth search (smooth.py) comes first where the task asks for
+it: its labels are the relaxation's first, and its f is the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,10 @@ from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import objective_at_full_price, search
+from wellsvm.engine.search import at_full_price, search
+from wellsvm.engine.smooth import SmoothSolution, search_smoothly
 from wellsvm.engine.task import Guess, Opening, Task
+from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
@@ -38,28 +41,35 @@ class Fit:
         What was fitted.
     relaxation : Relaxation
         The outcome of the cutting plane.
-    settled : Solution or None
-        The SVM on the one labelling that the search settled on.
+    settled : Solution, SmoothSolution or None
+        The SVM on the one labelling that the search settled on, or where a smooth search ended.
     """
 
     task: Task
     relaxation: Relaxation
-    settled: Solution | None
+    settled: Solution | SmoothSolution | None
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> Solution | SmoothSolution:
         """The solution that f is taken from."""
         return self.settled or self.relaxation.solution
 
     @property
     def refined_objective(self) -> float | None:
         """Mixed-integer objective of the labelling that the search settled on, every row at its price."""
-        return None if self.settled is None else objective_at_full_price(self.task, self.settled)
+        if isinstance(self.settled, SmoothSolution):
+            return self.settled.objective_of(self.task.losses)
+        return None if self.settled is None else self.settled.upper
 
     @property
-    def alpha(self) -> FloatArray:
-        """Dual variables of f."""
+    def alpha(self) -> FloatArray | None:
+        """Dual variables of f; a smooth search has none."""
         return self.solution.alpha
+
+    @property
+    def offset(self) -> float:
+        """What f adds to its `coefficients`."""
+        return self.settled.added if isinstance(self.settled, SmoothSolution) else 0.0
 
     def scores(self) -> FloatArray:
         """f of every training instance."""
@@ -76,14 +86,40 @@ class Fit:
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
-    opening = opened(task, options, rng)
-    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
-    lead = best_of(task, reached) if opening.lead else None
-    relaxation = relax(task, opening, lead, options, rng, callback)
+    if task.coordinates is not None and np.any(task.losses.cap[task.rising] > 0):
+        return _fit_smoothly(task, options, rng, callback)
+    reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
-    return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
+    relaxation.solution.state.rest()
+    return Fit(task, relaxation, best_of([*reached, _searched("search", task, guess, options, rng)]))
+
+
+def _searched_and_relaxed(
+    task: Task, options: Options, rng: np.random.Generator, callback: Callback | None
+) -> tuple[list[Solution], Relaxation]:
+    """What searches from the opening's guesses reached, and the cutting plane; the opening is not needed any more."""
+    opening = opened(task, options, rng)
+    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
+    lead = best_of(reached) if opening.lead else None
+    for svm in reached:
+        svm.state.rest()
+    return reached, relax(task, opening._replace(guesses=[]), lead, options, rng, callback)
+
+
+def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None) -> Fit:
+    """The smooth search first; the relaxation starts from its labels, and need not be solved far."""
+    opening, labels, coordinates = opened(task, options, rng), task.labels, task.coordinates
+    assert isinstance(labels, BalancedLabels)
+    assert coordinates is not None
+    searched = partial(search_smoothly, coordinates, labels, task.losses, options)
+    found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
+    if options.refine:
+        options = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+    first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
+    relaxation = relax(task, first, None, options, rng, callback)
+    return Fit(task, relaxation, found if options.refine else None)
 
 
 def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -115,10 +151,12 @@ def solutions(
     """What searches of some tasks reached, as one stage that can be kept: all are recalled, or all computed."""
     kept = [(task, task.stages, rng) for task, rng in zip(tasks, rngs) if task.stages is not None]
     if len(kept) < len(tasks):
-        return compute()
-    if not all(stages.holds(name) for _, stages, _ in kept):
-        return [stages.kept(name, svm, rng) for (_, stages, rng), svm in zip(kept, compute())]
-    return [stages.recalled(name, rng, task.rows, task.labels, task.losses, options) for task, stages, rng in kept]
+        found = compute()
+    elif not all(stages.holds(name) for _, stages, _ in kept):
+        found = [stages.kept(name, svm, rng) for (_, stages, rng), svm in zip(kept, compute())]
+    else:
+        found = [stages.recalled(name, rng, t.rows, t.labels, t.losses, options) for t, stages, rng in kept]
+    return [at_full_price(task, svm) for task, svm in zip(tasks, found)]
 
 
 def relax(
@@ -137,9 +175,9 @@ def relax(
     return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
 
 
-def best_of(task: Task, reached: Sequence[Solution]) -> Solution:
+def best_of(reached: Sequence[Solution]) -> Solution:
     """The labelling of least mixed-integer objective; of equals the first."""
-    return min(reached, key=partial(objective_at_full_price, task))
+    return min(reached, key=lambda svm: svm.upper)
 
 
 def _distinct(labels: Sequence[LabelArray]) -> list[LabelArray]:

@@ -17,7 +17,7 @@ from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
-__all__ = ["Verdict", "judge_unlabeled"]
+__all__ = ["Verdict", "judge_unlabeled", "ramp_losses"]
 
 
 class Verdict(NamedTuple):
@@ -33,11 +33,11 @@ def judge_unlabeled(
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
-    gains = _ramp(without, codes) - _ramp(with_unlabeled, codes)
+    gains = ramp_losses(without, codes) - ramp_losses(with_unlabeled, codes)
     return _compare(gains[held_out], codes[held_out], options)
 
 
-def _ramp(values: FloatArray, codes: IntArray) -> FloatArray:
+def ramp_losses(values: FloatArray, codes: IntArray) -> FloatArray:
     """Ramp loss of rows of known class; with more than two classes, half the lead over the best other one counts."""
     if values.shape[1] == 1:
         margins = values[:, 0] * np.where(codes == 1, 1, -1)

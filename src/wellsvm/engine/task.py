@@ -13,6 +13,7 @@ from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.coordinates import Coordinates
 
 if TYPE_CHECKING:
     from wellsvm.engine.checkpoint import Stages
@@ -53,7 +54,8 @@ class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
     ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` are where a fit is kept, if it is (checkpoint.py).
+    ``stages`` are where a fit is kept, if it is (checkpoint.py); ``coordinates`` are what a smooth search moves in, and
+    None asks for another search.
     """
 
     rows: Rows
@@ -63,3 +65,4 @@ class Task:
     rising: BoolArray | None = None
     title: str = ""
     stages: Stages | None = None
+    coordinates: Coordinates | None = None

@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
+from wellsvm.estimators.choosing import Decided
 from wellsvm.estimators.judges import score_of
 from wellsvm.estimators.parameters import number, whole_number
-from wellsvm.estimators.semi_supervised_cv import _Decided as Decided
 from wellsvm.model_selection import _fold as checked_fold
 
 __all__ = ["Fold", "Judge", "bag_folds", "by_scorer", "mean_hinge", "results_of", "values_of"]

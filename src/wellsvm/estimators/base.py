@@ -241,9 +241,13 @@ class KernelModel(BaseEstimator):
             return fit_together(tasks, options, rngs, n_jobs, part)
         return run([partial(fit_task, k) for k in range(len(tasks))], n_jobs)
 
-    def _store_coefficients(self, X: Matrix, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
-        """Store the functions with the given coefficients, one row of ``coef`` each, in the form that ``rows`` keep."""
+    def _store_coefficients(
+        self, X: Matrix, kernel: Kernel, rows: Rows, coef: FloatArray, offsets: FloatArray | float = 0.0
+    ) -> None:
+        """Store the functions with the given coefficients, one row of ``coef`` each, in the form that ``rows`` keep;
+        ``offsets`` are added to them."""
         coef, intercept = rows.split_intercept(coef)
+        intercept = intercept + offsets
         if kernel.name == "linear":
             self._store_function(LinearFunction(coef, intercept), kernel)
         else:

@@ -27,6 +27,7 @@ from wellsvm.labels import ClusterLabels, LinkedLabels, Links
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
+from wellsvm.solver.master import Solution
 from wellsvm.threads import run
 
 __all__ = ["INITS", "Divider", "Division", "Tree", "choose_cut"]
@@ -159,6 +160,7 @@ class Divider:
         with self.progress.part(number, task.title, max_iter=self.options.max_iter) as shown:
             fit = recipe.fit(task, self.options, rng, shown.label_vector)
         y, threshold, ties_split = self._cut(fit.scores(), labels)
+        assert isinstance(fit.solution, Solution)
         gain = losses.total(np.zeros(n), np.arange(n)) - fit.solution.upper
         return Division(members, fit, y, threshold, ties_split, gain)
 

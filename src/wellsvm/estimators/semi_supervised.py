@@ -113,12 +113,16 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         of the paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
-    search : {"annealed", "local"}, default="annealed"
-        How to search for one labeling: "annealed" raises the penalty on unlabeled rows step by step to ``C_unlabeled``;
-        "local" uses only that penalty.
+    search : {"annealed", "smooth", "local", "auto"}, default="annealed"
+        How to search for one labeling: "annealed" relabels rows while the penalty on unlabeled rows rises step by step
+        to ``C_unlabeled``; "local" relabels them at that penalty only. "smooth" relabels nothing: it moves f itself by
+        gradient descent while the penalty rises, with the squared hinge loss of labeled rows and the loss
+        ``exp(-3 f^2)`` of unlabeled rows, and needs an intercept. "auto" is "annealed" here;
+        :class:`SemiSupervisedSVCCV` has more to choose from.
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
-        held-out labeled rows by two standard errors. This is checked only if the balance is estimated.
+        held-out labeled rows by two standard errors, or by one with a smooth search. This is checked only if the
+        balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
@@ -315,9 +319,11 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         losses, free = Losses.of(loss, C), ~partial.labeled
         warm = getattr(self, "_fits", None) if self.warm_start else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
+        space = self._coordinates(rows, partial, C, seed, options)
+        parts = [stages and stages.part(str(k)) for k in range(len(titles))]
         tasks = [
-            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title, stages and stages.part(str(k)))
-            for k, (labels, init, fit, title) in enumerate(zip(label_sets, inits, warm, titles))
+            Task(rows, labels, losses, KnownLabels(init, warm=fit), free, title, part, space)
+            for labels, init, fit, title, part in zip(label_sets, inits, warm, titles, parts)
         ]
         progress = self._progress(X, y, parts=len(tasks), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(tasks))]

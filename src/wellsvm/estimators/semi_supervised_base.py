@@ -38,6 +38,7 @@ from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
 from wellsvm.rows import GramRows, Rows
 from wellsvm.rows.blocks import Blocks
+from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.making import gram_matrix
 from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors
@@ -46,7 +47,6 @@ from wellsvm.solver.master import fit_svm
 __all__ = ["KnownLabels", "SemiSupervisedBase"]
 
 INITS = ("refined", "svm", "alignment")
-SEARCHES = ("annealed", "local")
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
     """Common part of SemiSupervisedSVC, SemiSupervisedSVCCV and their rivals; they add parameters and `fit`."""
 
     _of_training_rows: tuple[str, ...] = ("transduction_", "labelings_", "_fits")
+    _searches: tuple[str, ...] = ("auto", "smooth", "annealed", "local")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
@@ -118,7 +119,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         require_two_classes(partial)
         if partial.labeled.all() or "sklearn.calibration" in sys.modules:
             require_marked(type(self).__name__, partial, self.unlabeled)
-        return X, partial
+        # A class of every row in 8 bytes would be as much as its dual variable.
+        return X, replace(partial, codes=partial.codes.astype(np.min_scalar_type(-len(partial.classes) - 1)))
 
     def _prices(
         self,
@@ -172,17 +174,39 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
         """Whether the classes are searched together: where their counts are settled, and the search is annealed."""
-        return len(label_sets) > 1 and self.search != "local" and joint_counts(label_sets) is not None
+        return len(label_sets) > 1 and self._search() == "annealed" and joint_counts(label_sets) is not None
 
     def _loss(self, X: Matrix) -> str:
         """The loss asked for; "auto" is hinge for sparse rows under the linear kernel, else squared hinge."""
         auto = isinstance(self.loss, str) and self.loss == "auto"
         return "squared_hinge" if auto and not is_sparse(X) else loss_of(self)
 
+    def _search(self) -> str:
+        """The search asked for; "auto" is the annealed one."""
+        search = choice("search", self.search, self._searches)
+        if search == "smooth" and not flag("fit_intercept", self.fit_intercept):
+            raise ValueError(
+                "search='smooth' keeps the balance by the intercept, and fit_intercept=False; use fit_intercept=True, "
+                "or search='annealed'"
+            )
+        return "annealed" if search == "auto" else search
+
     def _options(self) -> Options:
-        if choice("search", self.search, SEARCHES) == "local":
+        search = self._search()
+        if search == "smooth":
+            return options_of(self, smooth=True, judge_errors=Options.smooth_errors)
+        if search == "local":
             return options_of(self)
         return options_of(self, search_prices=Options.annealed_prices, sure_margin=Options.semi_supervised_margin)
+
+    @staticmethod
+    def _coordinates(
+        rows: Rows, partial: PartialLabels, C: FloatArray, seed: int, options: Options
+    ) -> Coordinates | None:
+        """What a smooth search moves in; None where there is another search, or nothing to search for."""
+        if not options.smooth or not np.any(C[~partial.labeled] > 0):
+            return None
+        return coordinates_of(rows, np.flatnonzero(partial.labeled), np.random.default_rng([seed, 3]), options)
 
     def _rows_of(
         self,
@@ -275,7 +299,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.classes_ = partial.classes
-        self._store_coefficients(X, kernel, rows, np.stack([fit.coefficients() for fit in fits]))
+        offsets = np.array([fit.offset for fit in fits])
+        self._store_coefficients(X, kernel, rows, np.stack([fit.coefficients() for fit in fits]), offsets)
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
         binary = len(fits) == 1
         codes = (fits[0].y() > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)

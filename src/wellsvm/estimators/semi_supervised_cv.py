@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial as bind
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
+from wellsvm.engine.along_prices import values_along_prices
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.judges import score_of
+from wellsvm.estimators.choosing import choose, few_label_folds, for_folds, held_out_score
 from wellsvm.estimators.parameters import flag, number, price, seed_of, threads, whole_number
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
@@ -29,6 +30,7 @@ from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 from wellsvm.rows.blocks import Blocks
+from wellsvm.rows.coordinates import Coordinates
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.making import shared_pairs
 from wellsvm.threads import run
@@ -62,15 +64,19 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     balances : sequence or None, default=None
         Values to try for ``balance``; None tries only ``balance``.
     cv : int, splitter or iterable, default=5
-        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`.
+        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`. A number with
+        ``scoring=None`` is kept even if a class has fewer labels: some folds then hold out none of them, and the only
+        label of a class is never held out.
     scoring : str, callable or None, default=None
-        Score to maximize, as in scikit-learn; None uses accuracy.
+        Score to maximize, as in scikit-learn. None uses an accuracy in which a row inside the margin counts in part:
+        one minus half the ramp loss ``min(2, max(0, 1 - margin))``.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability
-        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search`` is "local" by default, because
-        the path along the grid already raises the penalty step by step. There is no ``safe``, because 0 is among the
-        candidates.
+        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search="auto"`` uses "smooth" for two
+        classes with a kernel other than "linear" or with at most 2000 rows, "annealed" for more classes, and otherwise
+        "local", because the path along the grid already raises the penalty step by step. There is no ``safe``, because
+        0 is among the candidates.
 
     Attributes
     ----------
@@ -131,7 +137,7 @@ stopping, weight_update, search, intercept_scaling, probability
         min_decrease=None,
         stopping="relative",
         weight_update="level",
-        search="local",
+        search="auto",
         intercept_scaling=1.5,
         probability=False,
         neighbors="auto",
@@ -191,56 +197,63 @@ stopping, weight_update, search, intercept_scaling, probability
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        options, n_jobs = self._options(), threads(self.n_jobs)
-        scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
+        self._options()  # refuses what it can before X is looked at
+        n_jobs, scorer = threads(self.n_jobs), None if self.scoring is None else get_scorer(self.scoring)
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
-        loss = self._loss(X)
-        kernels, trials, n_problems = self._kernels(X), self._trials(), len(self._titles(partial.classes))
+        loss, n_problems = self._loss(X), len(self._titles(partial.classes))
+        kernels, trials = self._kernels(X), self._trials(self._search_for(X, len(partial.classes)))
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
-        seed = seed_of(self.random_state)
-        folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
-        if not folds:
-            raise ValueError(f"cv={self.cv!r} gives no folds; use a number of folds of at least 2, or a splitter")
-        roughly = replace(
-            options,
-            verbose=0,
-            tol=options.fold_tol * options.tol,
-            min_violation=options.fold_tol * options.min_violation,
-            min_decrease=options.fold_tol * options.min_decrease,
-        )
+        options, seed = trials[0]._options(), seed_of(self.random_state)
+        folds = self._folds(X, partial)
+        roughly = for_folds(options)
         matrices = [(kernel, n) for n in self._neighbor_grid(X) for kernel in kernels]
         n_searched = len(matrices) * len(trials) * len(folds)
         progress = self._progress(X, y, parts=n_searched + 1)
 
-        def fold_scores(rows: Rows, trial: SemiSupervisedSVCCV, number: int) -> list[float]:
-            """Score along the grid. Rows not in ``train`` are held out: same rows, price 0."""
-            train, test = folds[number % len(folds)]
+        def held_out_in(number: int) -> BoolArray:
             held_out = np.ones(partial.codes.size, dtype=bool)
-            held_out[train] = False
-            prices = [self._prices(X, partial, sample_weight, value, held_out) for value in grid]
-            shares = trial._shares(rows, partial, loss, prices[0], seed, roughly, held_out)
-            y_test = partial.classes[partial.codes[test]]
-            path = trial._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
+            held_out[folds[number % len(folds)][0]] = False
+            return held_out
+
+        def fold_shares(rows: Rows, trial: SemiSupervisedSVCCV, number: int) -> Shares | None:
+            return trial._shares(rows, partial, loss, prices[0], seed, roughly, held_out_in(number))
+
+        def fold_scores(
+            rows: Rows, trial: SemiSupervisedSVCCV, shares: Shares | None, space: Coordinates | None, number: int
+        ) -> list[float]:
+            """Score along the grid. Rows not for training are held out: same rows, price 0."""
+            test, held_out = folds[number % len(folds)][1], held_out_in(number)
+            label_sets = trial._label_sets(partial, shares and shares.shares, held_out)
+            losses = [Losses.of(loss, self._prices(X, partial, sample_weight, value, held_out)) for value in grid]
+            together, free = trial._searches_together(label_sets), ~partial.labeled
+            path = values_along_prices(rows, label_sets, free, losses, together, space, roughly, options.tol, seed)
             with progress.part(number, "fold"):
-                decided = (_Decided.by(partial.classes, fits, test) for fits in path)
-                found = [score_of(scorer, self.scoring, model, X[test], y_test) for model in decided]
+                found = [held_out_score(scorer, self.scoring, partial, values[test], X, test) for values in path]
             if options.verbose:
                 best = int(np.argmax(found))
                 tell(f"fold {number + 1} of {n_searched}: score {found[best]:.3f} with C_unlabeled={grid[best]:g}")
             return found
 
-        scores, largest = [], max(float(self._prices(X, partial, sample_weight, value).max()) for value in grid)
+        prices = [self._prices(X, partial, sample_weight, value) for value in grid]
+        scores, largest = [], max(float(C.max()) for C in prices)
         cache_size = None if self.cache_size is None else float(self.cache_size)  # checked with the kernels
         pairs = shared_pairs(X, kernels[0], largest, cache_size) if len(kernels) > 1 else None
         self.candidates_ = []
         for kernel, neighbors in matrices:
-            rows = None  # its matrix goes before the next one comes: no more than two at a time
+            rows = space = None  # its matrix goes before the next one comes: no more than two at a time
             rows = self._rows_of(X, kernel, largest, None, pairs, neighbors)  # the threads share it
-            for trial in trials:
+            space = self._coordinates(rows, partial, prices[-1], seed, options)
+            if not scores:  # shares hardly depend on the matrix, and folds are many: the first one's do for all
+                shares_of_folds = run(
+                    [bind(fold_shares, rows, trial, i) for trial in trials for i in range(len(folds))], n_jobs
+                )
+            for k, trial in enumerate(trials):
                 numbers = range(len(scores) * len(folds), (len(scores) + 1) * len(folds))
-                scores.append(np.transpose(run([bind(fold_scores, rows, trial, i) for i in numbers], n_jobs)))
+                shares = shares_of_folds[k * len(folds) : (k + 1) * len(folds)]
+                found = run([bind(fold_scores, rows, trial, s, space, i) for s, i in zip(shares, numbers)], n_jobs)
+                scores.append(np.transpose(found))
                 self.candidates_.append({"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance})
         self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
         self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
@@ -251,20 +264,22 @@ stopping, weight_update, search, intercept_scaling, probability
         trial, (kernel, self.neighbors_) = trials[best % len(trials)], matrices[best // len(trials)]
         self.gamma_ = float(kernel.gamma)
         if best // len(trials) < len(matrices) - 1:
-            rows = None
+            rows = space = None
             rows = self._rows_of(X, kernel, largest, None, pairs, self.neighbors_)
+            space = self._coordinates(rows, partial, prices[-1], seed, options)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(n_jobs)
-        prices = [self._prices(X, partial, sample_weight, value) for value in grid[: best_C + 1]]
         shares = trial._shares(rows, partial, loss, prices[0], seed, options)
-        accuracies, n_fits = [roughly] * best_C + [options], len(prices) * n_problems
+        # Searches that raise the penalty on their own need not come along the grid.
+        way = prices[: best_C + 1] if trial.search == "local" else [prices[best_C]]
+        accuracies, n_fits = [roughly] * (len(way) - 1) + [options], len(way) * n_problems
         with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
-            *_, fits = trial._path(rows, partial, shares, loss, prices, accuracies, seed, n_jobs=n_jobs, progress=part)
+            *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, n_jobs, part)
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, trial._label_sets(partial, shares and shares.shares))
         self.used_unlabeled_ = best_C > 0 or self.neighbors_ is not None
         if flag("probability", self.probability):
-            self._store_probabilities(rows, partial, loss, prices[-1], seed, options)
+            self._store_probabilities(rows, partial, loss, prices[best_C], seed, options)
         progress.end(fitted=True)
         if options.verbose:
             tell_outcome(self, X, partial.labeled)
@@ -279,25 +294,47 @@ stopping, weight_update, search, intercept_scaling, probability
         prices: list[FloatArray],
         accuracies: list[Options],
         seed: int,
-        *,
-        held_out: BoolArray | None = None,
-        n_jobs: int | None = None,
-        progress: Silent = Silent(),
+        space: Coordinates | None,
+        n_jobs: int | None,
+        progress: Silent,
     ) -> Iterator[list[Fit]]:
         """Fit all two-class problems for each vector of prices in turn, every fit starting from the one before."""
-        label_sets = self._label_sets(partial, shares and shares.shares, held_out)
-        inits, titles = self._inits(partial, label_sets, check=held_out is None), self._titles(partial.classes)
+        label_sets = self._label_sets(partial, shares and shares.shares)
+        inits, titles = self._inits(partial, label_sets), self._titles(partial.classes)
         rngs = [np.random.default_rng([seed, k]) for k in range(len(titles))]
         free, before = ~partial.labeled, cast(list[Fit | None], [None] * len(titles))
         for i, (C, options) in enumerate(zip(prices, accuracies)):
             tasks = [
-                Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title)
+                Task(rows, labels, Losses.of(loss, C), KnownLabels(init, before=fit), free, title, None, space)
                 for labels, init, fit, title in zip(label_sets, inits, before, titles)
             ]
             together = self._searches_together(label_sets)
             fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, i * len(titles), together)
             yield fits
             before = [*fits]
+
+    def _folds(self, X: Matrix, partial: PartialLabels) -> list[tuple[IntArray, IntArray]]:
+        """Rows to train and to test on. A given scoring may need every class in every fold; our own does not."""
+        splitter = SemiSupervisedSplit(self.cv, unlabeled=-1)
+        if isinstance(self.cv, Integral) and self.scoring is None:
+            folds = few_label_folds(partial.codes, int(self.cv))
+        else:
+            folds = []
+        folds = folds or list(splitter.split(X, partial.codes))
+        if not folds:
+            raise ValueError(f"cv={self.cv!r} gives no folds; use a number of folds of at least 2, or a splitter")
+        return folds
+
+    def _search_for(self, X: Matrix, n_classes: int) -> str:
+        """The search asked for; "auto" is the smooth one for two classes, under a kernel or where rows are few, the
+        annealed one for more classes, and else local: the way along the grid is a search with rising prices already."""
+        if self.search != "auto":
+            return self._search()
+        if n_classes > 2:
+            return "annealed"
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        few = not isinstance(X, Blocks) and X.shape[0] <= Options.most_rows_for_neighbors
+        return "smooth" if flag("fit_intercept", self.fit_intercept) and (few or not linear) else "local"
 
     def _kernels(self, X: Matrix) -> list[Kernel]:
         """One kernel per width to try."""
@@ -323,52 +360,13 @@ stopping, weight_update, search, intercept_scaling, probability
         numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]
         return sorted(set(numbers), key=lambda n: 0 if n is None else n)
 
-    def _trials(self) -> list[SemiSupervisedSVCCV]:
-        """This estimator with each balance to try."""
-        if self.balances is None:
-            return [self]
-        balances = _sequence("balances", self.balances)
+    def _trials(self, search: str) -> list[SemiSupervisedSVCCV]:
+        """This estimator with each balance to try, and the search that is taken."""
+        balances = [self.balance] if self.balances is None else _sequence("balances", self.balances)
         trials = [copy(self) for _ in balances]
         for trial, balance in zip(trials, balances):
-            trial.balance = balance
+            trial.balance, trial.search = balance, search
         return trials
-
-
-def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int]:
-    """Index of the candidate and of the C to use.
-
-    The best mean score over the folds wins (of equals the smallest C), but only if it beats the best supervised
-    candidate, of C = 0 and a ``plain`` kernel, by more than one standard error of the difference, fold by fold: a few
-    rows can make any value look good.
-    """
-    mean = scores.mean(axis=2)
-    if np.isnan(mean).any():
-        raise ValueError("scoring gave NaN on a fold; use another scoring or fewer folds")
-    unmixed = np.ones(len(mean), dtype=bool) if plain is None or not plain.any() else plain
-    supervised = int(np.argmax(np.where(unmixed, mean[:, 0], -np.inf))), 0
-    best_C = int(np.argmax(mean.max(axis=0)))
-    best = int(np.argmax(mean[:, best_C])), best_C
-    gain = scores[best] - scores[supervised]
-    error = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else 0.0
-    return best if gain.mean() > error else supervised
-
-
-class _Decided(ClassifierMixin, BaseEstimator):
-    """A classifier whose values are already there, so that any scikit-learn scorer can judge them."""
-
-    def __init__(self, classes: np.ndarray, values: FloatArray) -> None:
-        self.classes_, self.values = classes, values
-
-    @classmethod
-    def by(cls, classes: np.ndarray, fits: list[Any], test: IntArray) -> _Decided:
-        return cls(classes, np.stack([fit.scores()[test] for fit in fits], axis=1))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        return self.values[:, 0] if self.values.shape[1] == 1 else self.values
-
-    def predict(self, X: Any) -> np.ndarray:
-        one = self.values.shape[1] == 1
-        return self.classes_[(self.values[:, 0] > 0).astype(int) if one else self.values.argmax(axis=1)]
 
 
 def _sequence(name: str, values: Any) -> list[Any]:

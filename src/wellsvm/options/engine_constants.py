@@ -74,6 +74,24 @@ class EngineConstants:
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them; 1 is worse; 6 may be better, by less than a hundredth (docs/choices.md,
     constants)."""
+    smooth: bool = False
+    """Whether searches move f itself (smooth.py) instead of labels."""
+    smooth_errors: float = 1.0
+    """`judge_errors` of a smooth search: on even splits of Tables 6 to 8 the mean error with 0, 1 and 2 was 22.5, 22.3
+    and 23.2 at C = 2, and 22, 12 and 9 % of the cells were harmed."""
+    smooth_prices: tuple[float, ...] = tuple(2.0**k for k in range(-10, 1))
+    """Shares of the final price that a smooth search goes through: Chapelle and Zien's, each twice the last."""
+    sharpness: float = 3.0
+    """Of the loss exp(-3 f^2) of an unlabeled row: Chapelle and Zien's."""
+    smooth_landmarks: int = 500
+    """Rows that span f of a smooth search under a kernel: on g50c, Digit1, USPS, BCI and g241c 300 and 500 of them
+    ended within a point of all 1,500 (four even splits)."""
+    smooth_coordinates: int = 200
+    """Leading coordinates that it moves in; in the same trial 20 to 300 made no difference on average."""
+    smooth_memory: int = 20
+    """Pairs of gradients that L-BFGS remembers: not measured."""
+    smooth_steps: int = 1000
+    """Steps of L-BFGS at a price: a bound, not measured; 5 to 30 are usual."""
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only; 1 takes much more work, 20 saves
     little (docs/choices.md, constants)."""

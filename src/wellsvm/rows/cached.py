@@ -191,6 +191,10 @@ class CachedRows(GramRows):
         """Kernel values between some instances."""
         return self.source.block(instances)
 
+    def columns(self, chosen: IntArray) -> np.ndarray:
+        """Kernel values between all instances and some, computed anew."""
+        return np.ascontiguousarray(self.source.rows(chosen).T)
+
     def part(self, chosen: IntArray) -> CachedRows:
         """The rows of some instances."""
         return CachedRows(self.source.part(chosen), self.bias, self.budget, self.options)

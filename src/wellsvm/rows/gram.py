@@ -92,6 +92,10 @@ class GramRows:
         """Kernel values between some instances."""
         return self.K[np.ix_(instances, instances)]
 
+    def columns(self, chosen: IntArray) -> np.ndarray:
+        """Kernel values between all instances and some, without the constant feature's part."""
+        return np.ascontiguousarray(self.K[:, chosen])
+
     def threaded(self, n_jobs: int | None) -> GramRows:
         """These rows: products with a kernel matrix take one thread."""
         return self

@@ -25,6 +25,10 @@ class Landmarks:
         Kernel values between all rows and the landmarks.
     chosen : int array of shape (m,)
         Which rows the landmarks are.
+    options : Options, default=Options()
+        Constants.
+    most : int, optional
+        Keep no more than this many coordinates, those of largest scatter among the landmarks.
 
     Attributes
     ----------
@@ -32,11 +36,14 @@ class Landmarks:
         One row per row, C-contiguous; ``r <= m`` are the directions that are more than rounding.
     """
 
-    def __init__(self, values: np.ndarray, chosen: IntArray, options: Options = Options()) -> None:
+    def __init__(
+        self, values: np.ndarray, chosen: IntArray, options: Options = Options(), most: int | None = None
+    ) -> None:
         self.chosen, self.n_rows = chosen, values.shape[0]
         among = values[chosen].astype(np.float64)
         e, V = np.linalg.eigh(0.5 * (among + among.T))
         kept = e > options.no_direction * max(float(e[-1]), np.finfo(np.float64).tiny)
+        kept[: 0 if most is None else -most] = False  # eigenvalues rise
         self._to_coordinates: FloatArray = V[:, kept] / np.sqrt(e[kept])
         self.coordinates: np.ndarray = np.ascontiguousarray(values @ self._to_coordinates)
 

@@ -39,7 +39,7 @@ def kernel_rows(
     rows = KernelRows(kernel, X, kernel.dtype(X, single))
     if callable(kernel.name):
         _require_symmetric(rows.block(np.arange(min(options.symmetry_sample, X.shape[0]))), kernel.name)
-    cached = CachedRows(rows, bias, Budget(int(cache_size * MEGABYTE)), options)
+    cached = CachedRows(rows, bias, Budget(int(float(cache_size) * MEGABYTE)), options)
     _require_scale(cached, kernel, C, options)
     return cached
 
@@ -76,7 +76,7 @@ def _matrices_in(cache_size: float, X: Matrix, kernel: Kernel, single: bool) -> 
     if kernel.name == "precomputed":
         return np.inf
     n_bytes: int = kernel.dtype(X, single).itemsize * max(1, X.shape[0]) ** 2
-    return cache_size * MEGABYTE / n_bytes
+    return float(cache_size) * MEGABYTE / n_bytes  # small integers of NumPy would overflow
 
 
 def gram_matrix(X: Matrix, kernel: Kernel, single: bool = True, pairs: np.ndarray | None = None) -> np.ndarray:

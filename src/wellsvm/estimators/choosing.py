@@ -1,0 +1,103 @@
+"""How a search over candidates judges them by rows held out, and which one it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
+from wellsvm.engine.safety import ramp_losses
+from wellsvm.estimators.judges import score_of
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels
+
+__all__ = ["Decided", "choose", "few_label_folds", "for_folds", "held_out_score"]
+
+
+def few_label_folds(codes: IntArray, most: int) -> list[tuple[IntArray, IntArray]]:
+    """Folds of labeled rows, at most ``most``, as many as the largest class has labels; no more than one label of a
+    class is missing where it has few, and its only one never is.
+
+    Parameters
+    ----------
+    codes : array of shape (n_rows,)
+        Class of every row, -1 where it is unlabeled.
+    most : int
+        Number of folds, if labels suffice.
+
+    Returns
+    -------
+    list of (train, test)
+        Rows; unlabeled ones are in every training part. Empty if every class has one label.
+    """
+    counts = np.bincount(codes[codes >= 0])
+    fold, begin = np.full(codes.size, -1), 0
+    n_folds = min(most, int(counts.max()))
+    for k in np.flatnonzero(counts > 1):
+        fold[codes == k] = (begin + np.arange(counts[k])) % n_folds
+        begin += int(counts[k])
+    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold[fold >= 0])]
+
+
+def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int]:
+    """Index of the candidate and of the C to use.
+
+    The best mean score over the folds wins (of equals the smallest C), but only if it beats the best supervised
+    candidate, of C = 0 and a ``plain`` kernel, by more than one standard error of the difference, fold by fold: a few
+    rows can make any value look good.
+    """
+    mean = scores.mean(axis=2)
+    if np.isnan(mean).any():
+        raise ValueError("scoring gave NaN on a fold; use another scoring or fewer folds")
+    unmixed = np.ones(len(mean), dtype=bool) if plain is None or not plain.any() else plain
+    supervised = int(np.argmax(np.where(unmixed, mean[:, 0], -np.inf))), 0
+    best_C = int(np.argmax(mean.max(axis=0)))
+    best = int(np.argmax(mean[:, best_C])), best_C
+    gain = scores[best] - scores[supervised]
+    error = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else 0.0
+    return best if gain.mean() > error else supervised
+
+
+def held_out_score(
+    scorer: Any, scoring: Any, partial: PartialLabels, values: FloatArray, X: Matrix, test: IntArray
+) -> float:
+    """What a scorer says of values of the rows ``test``; without one, one less half their mean ramp loss.
+
+    That is an accuracy in which a row inside the margin counts in part: half on the border, wholly from the margin on.
+    Few labels give many equal accuracies, and nearly none equal of these.
+    """
+    if scorer is None:
+        return 1.0 - 0.5 * float(np.mean(ramp_losses(values, partial.codes[test])))
+    y = partial.classes[partial.codes[test]]
+    return score_of(scorer, scoring, Decided(partial.classes, values), X[test], y)
+
+
+def for_folds(options: Options) -> Options:
+    """How folds are solved. A smooth search cannot be cut as short: what it gains it gains in small steps."""
+    tol = options.judge_tol if options.smooth else options.fold_tol
+    return replace(
+        options,
+        verbose=0,
+        tol=tol * options.tol,
+        min_violation=tol * options.min_violation,
+        min_decrease=tol * options.min_decrease,
+        search_prices=options.search_prices and (1.0,),  # the grid rises on its own
+        smooth_prices=options.smooth_prices[::2],  # and is no finer
+    )
+
+
+class Decided(ClassifierMixin, BaseEstimator):
+    """A classifier whose values are already there, so that any scikit-learn scorer can judge them."""
+
+    def __init__(self, classes: np.ndarray, values: FloatArray) -> None:
+        self.classes_, self.values = classes, values
+
+    def decision_function(self, X: Any) -> FloatArray:
+        return self.values[:, 0] if self.values.shape[1] == 1 else self.values
+
+    def predict(self, X: Any) -> np.ndarray:
+        one = self.values.shape[1] == 1
+        return self.classes_[(self.values[:, 0] > 0).astype(int) if one else self.values.argmax(axis=1)]
