@@ -102,6 +102,10 @@ class Options:
     """Rounds of relabelling at each of them. An argument, not measured: the next price moves more labels."""
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only."""
+    searched_rows: int = 20_000
+    """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
+    start_bisections: int = 14
+    """Bisections for the dual variables that all rows begin with: a thousandth of the margin is near enough."""
     unsettled_labels: float = 0.1
     """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
 

@@ -11,7 +11,7 @@ import pytest
 from checks import mixed_integer_optimum, random_problem
 from wellsvm.engine import recipe
 from wellsvm.engine import search as engine_search
-from wellsvm.engine.joint import JointLabels
+from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.recipe import Guess, Opening, Task, fit, search
 from wellsvm.engine.report import Status
 from wellsvm.engine.search import search_together
@@ -203,7 +203,7 @@ def test_classes_searched_together_give_every_row_one_class_and_keep_the_counts(
     tasks = [Task(rows, labels, losses, rising=~known) for labels in sets]
     guesses = [Guess(rng.standard_normal(40)) for _ in sets]
     options = replace(WELL, search_prices=(0.1,), sure_margin=0.5)
-    svms = search_together(tasks, guesses, JointLabels(sets), options, [rng] * 3)
+    svms = search_together(tasks, guesses, joint_labels, options, [rng] * 3)
     members = np.stack([svm.y > 0 for svm in svms])
     np.testing.assert_array_equal(members.sum(axis=0), 1)
     np.testing.assert_array_equal(members[:, ~known].sum(axis=1), counts)

@@ -12,7 +12,7 @@ import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.engine.assignment import apportion
-from wellsvm.engine.joint import JointLabels
+from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.search import search, search_together
 from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.engine.task import Guess, Task
@@ -110,5 +110,5 @@ def _values(
     if n_classes == 2 or not options.search_prices:
         found = [search(task, guess, options, rng) for task, guess in zip(tasks, guesses)]
     else:
-        found = search_together(tasks, guesses, JointLabels(label_sets), options, [rng] * n_classes)
+        found = search_together(tasks, guesses, joint_labels, options, [rng] * n_classes)
     return without, np.stack([svm.scores() for svm in found], axis=1)

@@ -24,7 +24,7 @@ from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
-__all__ = ["Fit", "Guess", "Opening", "Task", "best_of", "fit", "opened", "relax", "search", "solutions"]
+__all__ = ["Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "relax", "search", "solutions"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
     relaxation = relax(task, opening, lead, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
+    if lead is not None and adds_nothing(relaxation, lead):
+        return Fit(task, relaxation, lead)
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
     return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
 
@@ -135,6 +137,12 @@ def relax(
         labels, alpha = [*labels, lead.y], lead.alpha
     state = begin(task.rows, task.labels, task.losses, alpha, options)
     return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
+
+
+def adds_nothing(relaxation: Relaxation, lead: Solution) -> bool:
+    """Whether the relaxation ended where a search had ended before: another one from there finds the same."""
+    labels = relaxation.solution.state.labels
+    return len(labels) == 1 and np.array_equal(labels[0], lead.y)
 
 
 def best_of(task: Task, reached: Sequence[Solution]) -> Solution:

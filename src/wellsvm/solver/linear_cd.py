@@ -111,10 +111,12 @@ class LinearState(State):
         self._forget_margins()
         self._margins = guess
 
-    def reprice(self, losses: Losses) -> None:
-        """Margins stay as they are; other rows are free or in violation."""
-        super().reprice(losses)
-        self._working = None, np.empty(0, dtype=np.intp)
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices: what the dual variables move by is added to the weights at once."""
+        before, self.alpha, self.losses = self.alpha, self.losses.carried(self.alpha, losses, rise), losses
+        for t, y in enumerate(self.labels):
+            self.U[:, t] += self.rows.combine(self.spread(self.alpha - before, y)[:, None])[:, 0]
+        self._forget_margins()
 
     def _padded(self, mu: FloatArray) -> FloatArray:
         padded = np.zeros(self.U.shape[1])

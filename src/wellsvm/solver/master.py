@@ -180,9 +180,9 @@ class State(ABC):
 
     # -------------------------------------------------------------- the SVM for given mu
 
-    def reprice(self, losses: Losses) -> None:
-        """Go on with other losses, of which no box is smaller: the dual variables stay feasible."""
-        self.losses = losses
+    @abstractmethod
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices; the dual variables follow them (`Losses.carried`)."""
 
     @abstractmethod
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
