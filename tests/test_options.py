@@ -30,14 +30,17 @@ EXCEPTIONS = {
 
 def reasons():
     """The text of every option: its entry under Attributes, or the string below it."""
-    (body,) = (node for node in ast.parse((SOURCE / "options.py").read_text()).body if isinstance(node, ast.ClassDef))
     told = {}
-    for statement, after in zip(body.body, body.body[1:] + [ast.Pass()]):
-        if isinstance(statement, ast.AnnAssign):
-            below = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            told[statement.target.id] = after.value.value if below else ""
-    listed = re.split(r"(?m)^    (\w+) : .*\n", ast.get_docstring(body, clean=False).split("----------\n")[1])
-    told.update(dict(zip(listed[1::2], listed[2::2])))
+    for path in sorted((SOURCE / "options").glob("*.py")):
+        (group,) = (node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef))
+        for statement, after in zip(group.body, group.body[1:] + [ast.Pass()]):
+            if isinstance(statement, ast.AnnAssign):
+                assert statement.target.id not in told, f"{statement.target.id} stands in two files"
+                below = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+                told[statement.target.id] = after.value.value if below else ""
+        if group.name == "Options":
+            listed = re.split(r"(?m)^    (\w+) : .*\n", ast.get_docstring(group, clean=False).split("----------\n")[1])
+            told.update(dict(zip(listed[1::2], listed[2::2])))
     return told
 
 
@@ -49,7 +52,7 @@ def test_every_option_has_a_reason_of_more_than_a_few_words():
 
 
 def test_every_option_is_used():
-    sources = [path.read_text() for path in SOURCE.rglob("*.py") if path.name != "options.py"]
+    sources = [path.read_text() for path in SOURCE.rglob("*.py") if path.parent.name != "options"]
     unused = [field.name for field in FIELDS if not any(re.search(rf"\b{field.name}\b", text) for text in sources)]
     assert not unused
 

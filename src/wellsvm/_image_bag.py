@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.estimators.base import choice, whole_number
+from wellsvm.estimators.parameters import choice, whole_number
 
 __all__ = ["ImageBag", "image_to_bag"]
 

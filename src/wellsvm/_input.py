@@ -1,26 +1,92 @@
-"""Sparse matrices as users hand them over, looked at whole before SciPy or a compiled loop follows an index.
+"""X as users hand it over: checked whole, before SciPy or a compiled loop follows an index.
 
-SciPy checks little when a matrix is made and nothing when its arrays are changed afterwards; its own conversions then
-read and write wherever an index points. So this comes first: formats, dtypes, row pointers, the range of every index.
-What is legal but unusual is made usual, as a view where that is possible: spare room behind the last entry is cut off,
-strided arrays are laid out, odd index types widened, flags that SciPy remembers are forgotten. The row pointers that
-are checked are a private copy; the indices too where SciPy will follow them (``own``), so that another thread which
-changes the caller's arrays can spoil a result but not the memory of the process. Our own loops compare every index
-where they use it.
+SciPy checks little when a sparse matrix is made and nothing when its arrays are changed afterwards; its own conversions
+then read and write wherever an index points. So this comes first: formats, dtypes, row pointers, the range of every
+index. What is legal but unusual is made usual, as a view where that is possible: spare room behind the last entry is
+cut off, strided arrays are laid out, odd index types widened, flags that SciPy remembers are forgotten. The row
+pointers that are checked are a private copy; the indices too where SciPy will follow them (``own``), so that another
+thread which changes the caller's arrays can spoil a result but not the memory of the process. Our own loops compare
+every index where they use it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
+from wellsvm._in_blocks import blocks_of, check_blocks
+from wellsvm._memory import require_room
 from wellsvm._typing import Matrix
+from wellsvm.options import Options
 
-__all__ = ["checked_sparse", "require_unique_names"]
+__all__ = ["check_matrix", "checked_sparse", "require_unique_names"]
 
 COMPRESSED = {"csr": (0, "rows"), "csc": (1, "columns"), "bsr": (0, "rows of blocks")}
 WAY_OUT = "build the matrix anew, for instance from (data, (row, column))"
+
+
+def check_matrix(
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    name: str = "X",
+    row_name: Callable[[int], str] = "row {}".format,
+    validate: Callable[..., Matrix] = validate_data,
+    own: bool = False,
+) -> Matrix:
+    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors.
+
+    ``own`` asks for a copy of the indices of sparse rows, see above; under a kernel that is not linear they
+    always are copied. Rows in blocks were checked when they were written or brought together.
+    """
+    if (blocks := blocks_of(X)) is not None:
+        return check_blocks(estimator, blocks, reset=reset)
+    if sparse.issparse(X):
+        linear = isinstance(kernel := getattr(estimator, "kernel", "linear"), str) and kernel == "linear"
+        X = checked_sparse(X, name, own=own or not linear)
+    else:
+        require_unique_names(X, name)
+        if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
+            raise ValueError(f"Input {name} holds dates; turn them into numbers that mean something")
+    try:
+        with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
+            X = validate(
+                estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                accept_large_sparse=True, ensure_all_finite=False,
+            )  # fmt: skip
+    except OverflowError as error:  # of Python's own integers
+        raise ValueError(f"Input {name} has a value that no float64 can hold: {error}") from error
+    if reset:
+        require_room(*X.shape)
+    values = (X.data if sparse.issparse(X) else X).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(values.sum(dtype=np.float64))
+    if not finite and not (mask := np.isfinite(values)).all():
+        first = int(np.flatnonzero(~mask)[0])
+        kind = "NaN" if np.isnan(values[first]) else "infinity (inf)"
+        raise ValueError(
+            f"Input {name} contains {kind}, first in {row_name(_row_of(X, first))}. Remove such rows or fill them in, "
+            "for instance with sklearn.impute.SimpleImputer."
+        )
+    if values.size and max(float(values.max()), -float(values.min())) > Options.largest_value:
+        first = int(np.flatnonzero(np.abs(values.astype(np.float64)) > Options.largest_value)[0])
+        raise ValueError(
+            f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
+            f"overflows, or the square of that does; at most {Options.largest_value:g} is allowed. Scale the features "
+            "down, for instance with sklearn.preprocessing.MaxAbsScaler."
+        )
+    return X
+
+
+def _row_of(X: Matrix, position: int) -> int:
+    """Row of a stored entry, given its position."""
+    return int(np.searchsorted(X.indptr, position, side="right") - 1 if sparse.issparse(X) else position // X.shape[1])
 
 
 def checked_sparse(X: Matrix, name: str = "X", *, own: bool = False) -> Matrix:

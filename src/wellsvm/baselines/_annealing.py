@@ -29,7 +29,7 @@ from scipy import optimize, special
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel

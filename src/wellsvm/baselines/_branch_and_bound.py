@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm._warnings import callers_level
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import Rows

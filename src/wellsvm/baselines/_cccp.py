@@ -30,7 +30,7 @@ from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.baselines._kernel_matrix import KernelMatrix
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, mean_value
-from wellsvm.estimators.base import number, whole_number
+from wellsvm.estimators.parameters import number, whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import GramRows

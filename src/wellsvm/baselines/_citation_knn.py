@@ -17,7 +17,7 @@ from sklearn.metrics import pairwise_distances
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.baselines._bag_rules import BagRule
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 
 __all__ = ["CitationKNN"]
 

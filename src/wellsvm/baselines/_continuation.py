@@ -21,7 +21,7 @@ from scipy import sparse
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._gradient import SHARPNESS, GradientS3VM, SmoothLoss, smooth_losses
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 
 __all__ = ["ContinuationS3VM", "blurred_losses", "first_width"]

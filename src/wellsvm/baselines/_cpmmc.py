@@ -39,7 +39,7 @@ from sklearn.exceptions import ConvergenceWarning
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline
 from wellsvm.baselines._interior_point import minimize_quadratic
-from wellsvm.estimators.base import number, whole_number
+from wellsvm.estimators.parameters import number, whole_number
 
 __all__ = ["CPMMC", "Plane", "PlaneProgram", "plane_for_signs", "planes_from", "solve_plane_program"]
 

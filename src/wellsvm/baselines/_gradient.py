@@ -21,7 +21,7 @@ import numpy as np
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, mean_value
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.rows.kernels import Kernel
 

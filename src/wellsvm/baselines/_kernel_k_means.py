@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.baselines._clusters import ClusterBaseline, Clusters, aligned_labels
-from wellsvm.estimators.base import choice, whole_number
+from wellsvm.estimators.parameters import choice, whole_number
 
 __all__ = ["KernelKMeans", "Lloyd", "lloyd"]
 

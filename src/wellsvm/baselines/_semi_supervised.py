@@ -13,10 +13,10 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm.baselines._kernel_matrix import function_of
-from wellsvm.estimators.base import all_or_nothing, flag, make_kernel, make_rows, number
+from wellsvm.estimators.base import all_or_nothing, make_kernel, make_rows
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import seed_of
-from wellsvm.estimators.semi_supervised import SemiSupervisedBase
+from wellsvm.estimators.parameters import flag, number, seed_of
+from wellsvm.estimators.semi_supervised_base import SemiSupervisedBase
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options

@@ -23,7 +23,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
-from wellsvm.estimators.base import whole_number
+from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import Rows

@@ -24,9 +24,9 @@ from wellsvm._warnings import callers_level
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import Guess, Task, search
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import loss_of, make_rows, number, whole_number
+from wellsvm.estimators.base import loss_of, make_rows
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import seed_of
+from wellsvm.estimators.parameters import number, seed_of, whole_number
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
 from wellsvm.rows import Rows

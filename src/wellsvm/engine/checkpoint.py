@@ -23,13 +23,14 @@ import numpy as np
 from wellsvm._files import check_replaceable, replacing
 from wellsvm._typing import FloatArray
 from wellsvm.engine.report import Record
+from wellsvm.engine.task import Guess, Opening
 from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Candidate, Solution, State, begin
 
-__all__ = ["Checkpoint", "Cut", "Stages", "Unsaved"]
+__all__ = ["Checkpoint", "Cut", "Stages"]
 
 
 class Cut(NamedTuple):
@@ -41,39 +42,6 @@ class Cut(NamedTuple):
     squared_norms: FloatArray
     n_epochs: int
     history: list[Record]
-
-
-class Unsaved:
-    """The stages of a fit that is not saved: each is run."""
-
-    def part(self, name: str) -> Unsaved:
-        """The stages of one of several problems."""
-        return self
-
-    def arrays(self, name: str, compute: Callable[[], tuple[Any, ...]], rng: Any = None) -> tuple[Any, ...]:
-        """A stage whose result is a tuple of arrays and numbers; None may stand for one that is missing."""
-        return compute()
-
-    def holds(self, name: str) -> bool:
-        """Whether a stage whose result is a solved SVM is kept."""
-        return False
-
-    def kept(self, name: str, svm: Solution, rng: np.random.Generator) -> Solution:
-        """Keep the result of such a stage, and give it back."""
-        return svm
-
-    def recalled(
-        self, name: str, rng: np.random.Generator, rows: Rows, labels: LabelSet, losses: Losses, options: Options
-    ) -> Solution:
-        """The result of a stage that is kept."""
-        raise KeyError(name)
-
-    def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
-        """Bring the cutting plane to where it was; None where it has not begun."""
-        return None
-
-    def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:
-        """Keep where the cutting plane is."""
 
 
 class Checkpoint:
@@ -102,10 +70,6 @@ class Checkpoint:
                 )
         self.values["problem"] = np.array(json.dumps(told))
 
-    def stages(self) -> Stages:
-        """The stages of the fit."""
-        return Stages(self, "")
-
     def close(self) -> None:
         """The fit is done: remove the file."""
         with suppress(FileNotFoundError):
@@ -125,10 +89,10 @@ class Checkpoint:
             return {name[len(prefix) :]: value for name, value in self.values.items() if name.startswith(prefix)}
 
 
-class Stages(Unsaved):
+class Stages:
     """The stages of a fit, or of one of its problems, that are kept in a `Checkpoint`."""
 
-    def __init__(self, file: Checkpoint, prefix: str) -> None:
+    def __init__(self, file: Checkpoint, prefix: str = "") -> None:
         self.file, self.prefix = file, prefix
 
     def part(self, name: str) -> Stages:
@@ -136,7 +100,7 @@ class Stages(Unsaved):
         return Stages(self.file, f"{self.prefix}{name}/")
 
     def arrays(self, name: str, compute: Callable[[], tuple[Any, ...]], rng: Any = None) -> tuple[Any, ...]:
-        """Recalled, or computed and kept."""
+        """A stage whose result is a tuple of arrays, numbers, or None where one is missing: recalled, or computed."""
         stage = f"{self.prefix}{name}:"
         kept = self.file.under(stage)
         if not kept:
@@ -146,6 +110,17 @@ class Stages(Unsaved):
             kept = self.file.under(stage)
         _set_generator(rng, kept)
         return tuple(_plain(kept.get(str(k))) for k in range(int(kept["n"])))
+
+    def opening(self, compute: Callable[[], Opening], rng: np.random.Generator) -> Opening:
+        """How the task starts, as one such stage: flat, the label vectors first."""
+
+        def flat() -> tuple[Any, ...]:
+            labels, guesses, alpha, lead = compute()
+            return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
+
+        lead, n_labels, n_guesses, alpha, *rest = self.arrays("opening", flat, rng)
+        guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
+        return Opening(rest[:n_labels], guesses, alpha, lead)
 
     def holds(self, name: str) -> bool:
         """Whether a stage whose result is a solved SVM is kept."""
@@ -172,6 +147,10 @@ class Stages(Unsaved):
         _set_generator(rng, kept)
         bounds = (float(kept["upper"]), float(kept["lower"]))
         return Solution(state, kept["mu"], *bounds, kept["squared_norms"], int(kept["n_epochs"]))
+
+    def close(self) -> None:
+        """The fit is done: its file goes."""
+        self.file.close()
 
     def recall(self, state: State, rng: np.random.Generator) -> Cut | None:
         """Bring the cutting plane to where it was; None where it has not begun."""

@@ -29,7 +29,7 @@ from typing import TypeAlias
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.engine.checkpoint import Cut, Unsaved
+from wellsvm.engine.checkpoint import Cut, Stages
 from wellsvm.engine.report import Record, Relaxation, Status, show
 from wellsvm.solver.master import Aim, Candidate, Solution, State, solve_master
 
@@ -45,7 +45,7 @@ def cutting_plane(
     *,
     title: str = "",
     callback: Callback | None = None,
-    stages: Unsaved = Unsaved(),
+    stages: Stages | None = None,
 ) -> Relaxation:
     """Run Algorithm 1 from the label vectors ``first``; a callback that returns True ends the run."""
     options, began = state.options, perf_counter()
@@ -53,12 +53,13 @@ def cutting_plane(
     rows, n_epochs = np.flatnonzero(state.losses.cap > 0), 0
     mu, before, norms = np.empty(0), np.inf, np.empty(0)
     roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)
-    if (kept := stages.recall(state, rng)) is not None:
+    if stages is not None and (kept := stages.recall(state, rng)) is not None:
         mu, new, before, norms, n_epochs, history = kept
     else:
         new = state.candidates(first)
     while True:
-        stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history))
+        if stages is not None:
+            stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history))
         aim, saved = _aim(state, before, norms), state.saved()
         mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
         for tol, rounds in (roughly, well):

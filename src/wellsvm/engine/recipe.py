@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import objective_at_full_price, search
@@ -24,7 +25,10 @@ from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
-__all__ = ["Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "relax", "search", "solutions"]
+__all__ = [
+    "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "relax", "search", "solutions",
+    "stage",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,19 +91,17 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
     return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
 
 
+def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """A stage of a fit before its tasks: computed, or, where a fit is kept, recalled."""
+    return compute() if stages is None else stages.arrays(name, compute)
+
+
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
-    """The task's opening, as a stage that can be kept: flat, the label vectors first."""
+    """The task's opening, as a stage that can be kept."""
     if task.open is None:
         raise ValueError("the task has no opening: it can be searched, not fitted")
-    open_ = task.open
-
-    def compute() -> tuple[Any, ...]:
-        labels, guesses, alpha, lead = open_(task, options, rng)
-        return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
-
-    lead, n_labels, n_guesses, alpha, *rest = task.stages.arrays("opening", compute, rng)
-    guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
-    return Opening(rest[:n_labels], guesses, alpha, lead)
+    compute = partial(task.open, task, options, rng)
+    return compute() if task.stages is None else task.stages.opening(compute, rng)
 
 
 def _searched(name: str, task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
@@ -116,11 +118,12 @@ def solutions(
     rngs: Sequence[np.random.Generator],
 ) -> list[Solution]:
     """What searches of some tasks reached, as one stage that can be kept: all are recalled, or all computed."""
-    if not all(task.stages.holds(name) for task in tasks):
-        return [task.stages.kept(name, svm, rng) for task, svm, rng in zip(tasks, compute(), rngs)]
-    return [
-        task.stages.recalled(name, rng, task.rows, task.labels, task.losses, options) for task, rng in zip(tasks, rngs)
-    ]
+    kept = [(task, task.stages, rng) for task, rng in zip(tasks, rngs) if task.stages is not None]
+    if len(kept) < len(tasks):
+        return compute()
+    if not all(stages.holds(name) for _, stages, _ in kept):
+        return [stages.kept(name, svm, rng) for (_, stages, rng), svm in zip(kept, compute())]
+    return [stages.recalled(name, rng, task.rows, task.labels, task.losses, options) for task, stages, rng in kept]
 
 
 def relax(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray
-from wellsvm.engine.checkpoint import Unsaved
 from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+
+if TYPE_CHECKING:
+    from wellsvm.engine.checkpoint import Stages
 
 __all__ = ["Guess", "Opening", "Task"]
 
@@ -51,7 +53,7 @@ class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
     ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` may be kept in a file (checkpoint.py).
+    ``stages`` are where a fit is kept, if it is (checkpoint.py).
     """
 
     rows: Rows
@@ -60,4 +62,4 @@ class Task:
     open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
     rising: BoolArray | None = None
     title: str = ""
-    stages: Unsaved = Unsaved()
+    stages: Stages | None = None

@@ -83,7 +83,7 @@ def _guess_of_all(task: Task, svm: Solution, chosen: IntArray, options: Options)
     """
     weights = task.rows.from_part(svm.coefficients(), chosen)
     scores = task.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
-    y, bias = task.labels.linear_oracle(scores), getattr(task.rows, "bias")
+    y, bias = task.labels.linear_oracle(scores), task.rows.bias
     ours = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
     known, slack = svm.state.losses.carried(svm.alpha, ours), 1.0 - scores * y
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
-from wellsvm.estimators.base import number, whole_number
+from wellsvm.estimators.parameters import number, whole_number
 from wellsvm.estimators.semi_supervised_cv import _Decided as Decided
 from wellsvm.model_selection import _fold as checked_fold
 

@@ -1,34 +1,30 @@
-"""What every estimator here stands on: checks of parameters and input, kernel and rows, storing and computing f.
-
-Every error about a parameter names it, its value and what is allowed.
-"""
+"""What every estimator here stands on: options, kernel and rows by its parameters, storing and computing f."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from functools import partial
 from inspect import signature
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._address import page_of
-from wellsvm._in_blocks import blocks_of, check_blocks, require_linear
-from wellsvm._input import checked_sparse, require_unique_names
-from wellsvm._memory import require_room
+from wellsvm._in_blocks import require_linear
+from wellsvm._input import check_matrix
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
 from wellsvm.engine.cutting_plane import ORACLES
 from wellsvm.engine.joint import fit_together
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import ACT, Record, warn
+from wellsvm.estimators.parameters import choice, flag, number, whole_number
 from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options
@@ -45,16 +41,10 @@ __all__ = [
     "KernelModel",
     "Silent",
     "all_or_nothing",
-    "check_matrix",
-    "choice",
-    "flag",
     "loss_of",
     "make_kernel",
     "make_rows",
-    "number",
     "options_of",
-    "threads",
-    "whole_number",
 ]
 
 # What the paper chooses in all three tasks. tol is that of an SVM which counts as solved; the paper's thresholds are
@@ -70,61 +60,7 @@ AS_IN_PAPER = {
     "stopping": "paper",
 }
 
-# ------------------------------------------------------------------ checks of parameters
-
-
-def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
-    """Check a finite real number in ``[low, high]``, or ``(low, high]`` if ``open_low``."""
-    allowed = f"a finite number {'greater than' if open_low else 'of at least'} {low:g}"
-    if low == -math.inf:
-        allowed = "a finite number"
-    if high < math.inf:
-        allowed += f" and at most {high:g}"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {allowed}; got {value!r} of type {type(value).__name__}")
-    try:
-        real = float(value)
-    except OverflowError:
-        real = math.inf
-    inside = low < real <= high if open_low else low <= real <= high
-    if not math.isfinite(real) or not inside:
-        raise ValueError(f"{name} must be {allowed}; got {name}={value!r}")
-    return real
-
-
-def flag(name: str, value: Any) -> bool:
-    """Check True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; got {value!r} of type {type(value).__name__}")
-    return bool(value)
-
-
-def whole_number(name: str, value: Any, *, low: int, high: int = Options.most_whole_number) -> int:
-    """Check a whole number of at least ``low`` and at most ``high``."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{name} must be a whole number of at least {low}; got {value!r} of type {type(value).__name__}"
-        )
-    whole = int(value)
-    if not low <= whole <= high:
-        limit = f" and at most {high}" if whole > high else ""
-        raise ValueError(f"{name} must be a whole number of at least {low}{limit}; got {name}={value!r}")
-    return whole
-
-
-def choice(name: str, value: Any, allowed: Collection[str], also: str = "") -> str:
-    """Check one of some words; ``also`` names what else the caller accepts."""
-    if not isinstance(value, str) or value not in allowed:
-        listed = ", ".join(repr(word) for word in allowed)
-        raise ValueError(f"{name} must be one of {listed}{also}; got {name}={value!r}")
-    return value
-
-
-def threads(value: Any) -> int | None:
-    """Check ``n_jobs``."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
-        raise TypeError(f"n_jobs must be a whole number or None; got {value!r} of type {type(value).__name__}")
-    return None if value is None else int(value)
+# ------------------------------------------------------------------ options, kernel, rows
 
 
 def loss_of(estimator: Any) -> str:
@@ -154,68 +90,6 @@ def options_of(estimator: Any, **others: Any) -> Options:
         verbose=int(verbose) if isinstance(verbose, bool) else whole_number("verbose", verbose, low=0),
         **others,
     )
-
-
-# ------------------------------------------------------------------ input, kernel, rows
-
-
-def check_matrix(
-    estimator: BaseEstimator,
-    X: Any,
-    *,
-    reset: bool,
-    name: str = "X",
-    row_name: Callable[[int], str] = "row {}".format,
-    validate: Callable[..., Matrix] = validate_data,
-    own: bool = False,
-) -> Matrix:
-    """Check X: 2-D, dense or CSR, float32 or float64 kept as given, finite in every row; ``row_name`` is for errors.
-
-    ``own`` asks for a copy of the indices of sparse rows, see `wellsvm._input`; under a kernel that is not linear they
-    always are copied. Rows in blocks were checked when they were written or brought together.
-    """
-    if (blocks := blocks_of(X)) is not None:
-        return check_blocks(estimator, blocks, reset=reset)
-    if sparse.issparse(X):
-        linear = isinstance(kernel := getattr(estimator, "kernel", "linear"), str) and kernel == "linear"
-        X = checked_sparse(X, name, own=own or not linear)
-    else:
-        require_unique_names(X, name)
-        if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
-            raise ValueError(f"Input {name} holds dates; turn them into numbers that mean something")
-    try:
-        with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
-            X = validate(
-                estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                accept_large_sparse=True, ensure_all_finite=False,
-            )  # fmt: skip
-    except OverflowError as error:  # of Python's own integers
-        raise ValueError(f"Input {name} has a value that no float64 can hold: {error}") from error
-    if reset:
-        require_room(*X.shape)
-    values = (X.data if sparse.issparse(X) else X).ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(values.sum(dtype=np.float64))
-    if not finite and not (mask := np.isfinite(values)).all():
-        first = int(np.flatnonzero(~mask)[0])
-        kind = "NaN" if np.isnan(values[first]) else "infinity (inf)"
-        raise ValueError(
-            f"Input {name} contains {kind}, first in {row_name(_row_of(X, first))}. Remove such rows or fill them in, "
-            "for instance with sklearn.impute.SimpleImputer."
-        )
-    if values.size and max(float(values.max()), -float(values.min())) > Options.largest_value:
-        first = int(np.flatnonzero(np.abs(values.astype(np.float64)) > Options.largest_value)[0])
-        raise ValueError(
-            f"Input {name} has a value of {values[first]:g} in {row_name(_row_of(X, first))}: its squared norm "
-            f"overflows, or the square of that does; at most {Options.largest_value:g} is allowed. Scale the features "
-            "down, for instance with sklearn.preprocessing.MaxAbsScaler."
-        )
-    return X
-
-
-def _row_of(X: Matrix, position: int) -> int:
-    """Row of a stored entry, given its position."""
-    return int(np.searchsorted(X.indptr, position, side="right") - 1 if sparse.issparse(X) else position // X.shape[1])
 
 
 @contextmanager

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from wellsvm.engine.checkpoint import Checkpoint
+from wellsvm.engine.checkpoint import Checkpoint, Stages
 from wellsvm.rows import LinearRows, Rows
 
-__all__ = ["checkpoint_of", "require_path"]
+__all__ = ["stages_of"]
 
 
-def require_path(checkpoint: Any) -> None:
-    """Refuse a checkpoint of a wrong kind: before data are looked at, or a long fit begins."""
-    if checkpoint is not None and not isinstance(checkpoint, (str, os.PathLike)):
-        raise TypeError(f"checkpoint must be the path of a file or None; got checkpoint={checkpoint!r}")
-
-
-def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint:
-    """The file that the estimator's fit is kept in."""
+def stages_of(estimator: Any, rows: Rows, **problem: Any) -> Stages:
+    """The stages of the estimator's fit, in the file that it is kept in."""
     if getattr(estimator, "neighbors", None) is not None:
         raise ValueError(f"checkpoint and neighbors={estimator.neighbors!r} do not go together; set one to None")
     if not isinstance(rows, LinearRows):
@@ -26,4 +19,4 @@ def checkpoint_of(estimator: Any, rows: Rows, **problem: Any) -> Checkpoint:
     asked = estimator.get_params(deep=False)
     parameters = {name: value for name, value in asked.items() if name not in ("checkpoint", "n_jobs", "verbose")}
     told = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
-    return Checkpoint(estimator.checkpoint, told)
+    return Stages(Checkpoint(estimator.checkpoint, told))

@@ -9,39 +9,22 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._in_blocks import lazy_on_dask
-from wellsvm._typing import FloatArray, Matrix
-from wellsvm.engine.checkpoint import Unsaved
-from wellsvm.estimators.base import (
-    AS_IN_PAPER,
-    all_or_nothing,
-    check_matrix,
-    choice,
-    flag,
-    loss_of,
-    make_kernel,
-    make_rows,
-    number,
-    options_of,
-    threads,
-    whole_number,
-)
+from wellsvm._input import check_matrix
+from wellsvm._typing import FloatArray
+from wellsvm.estimators.base import AS_IN_PAPER, all_or_nothing, loss_of, make_kernel, options_of
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of, require_path
-from wellsvm.estimators.divisions import INITS, Divider, Division, Tree
+from wellsvm.estimators.divided import ClustersDivided
+from wellsvm.estimators.divisions import INITS, Tree
 from wellsvm.estimators.links import links_of
-from wellsvm.estimators.parameters import price, seed_of
-from wellsvm.estimators.together import TIES_SPLIT, ClustersTogether, cluster_rows
-from wellsvm.function import LinearFunction, stacked
+from wellsvm.estimators.parameters import choice, flag, number, path, price, seed_of, threads, whole_number
+from wellsvm.estimators.together import ClustersTogether
 from wellsvm.labels import Links
-from wellsvm.options import Options
-from wellsvm.rows import GramRows, LinearRows
 from wellsvm.rows.blocks import Blocks
-from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MaxMarginClustering"]
 
 
-class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
+class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, ClustersDivided):
     """Clusters with a large margin between them, and a rule for rows never seen.
 
     Of all ways to label the rows by two clusters of about the same size it looks for those that an SVM separates with a
@@ -285,7 +268,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
         whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
         choice("cut", self.cut, ("balance", "zero"))
         together = choice("many", self.many, ("together", "divided")) == "together" and n_clusters > 2
-        require_path(self.checkpoint)
+        path("checkpoint", self.checkpoint)
         flag("orient", self.orient), flag("fit_intercept", self.fit_intercept), flag("center", self.center)
         X = check_matrix(self, X, reset=True)
         if X.shape[0] < n_clusters:
@@ -328,55 +311,6 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
             raise ValueError("cannot_link sets rows apart, but n_clusters=1 has them all in one cluster")
         return links
 
-    # -------------------------------------------------------------- two clusters, or divisions
-
-    def _fit_divisions(
-        self, X: Matrix, kernel: Kernel, n_clusters: int, links: Links | None, options: Options, seed: int
-    ) -> Self:
-        n_divisions = max(1, 2 * n_clusters - 3)  # tried, not kept: both halves of every one but the last
-        progress = self._progress(X, parts=n_divisions, max_iter=options.max_iter)
-        rows, balance = self._rows(X, kernel), Options.default_balance if self.balance == "auto" else self.balance
-        kept = None if self.checkpoint is None else checkpoint_of(self, rows)
-        stages = Unsaved() if kept is None else kept.stages()
-        (seed,) = stages.arrays("seed", lambda: (seed,))
-        tie = options.tie_single if X.dtype == np.float32 else options.tie_double
-        divider = Divider(
-            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, self.cut,
-            self.orient, progress, stages, links,
-        )  # fmt: skip
-        tree, labels = divider.until(n_clusters, threads(self.n_jobs))
-        self.labels_ = labels.astype(np.int32)
-        self.children_ = tree.children
-        self._store_divisions(X, kernel, tree.divisions)
-        labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
-        self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
-        if kept is not None:
-            kept.close()
-        progress.end(fitted=True)
-        return self
-
-    def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
-        """Rows of X; dense ones are centred under the linear kernel."""
-        if kernel.name == "linear":
-            return cluster_rows(X, Options.bias if self.fit_intercept else 0.0, self.center)
-        price = Options.scaled_C if self.C == "scale" else float(self.C)
-        return make_rows(X, kernel, self.fit_intercept, price, self.cache_size)
-
-    def _store_divisions(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
-        """Store ``sign * (f - threshold)`` of every division as one function."""
-        signs = np.array([division.sign for division in divisions])
-        self.threshold_ = signs * np.array([division.threshold for division in divisions])
-        if not divisions:
-            self._store_function(None, kernel)
-        elif kernel.name == "linear":  # every division has rows of its own, less their own mean
-            parts = [d.fit.task.rows.split_intercept(d.sign * d.fit.coefficients()[None]) for d in divisions]
-            self._store_function(stacked([LinearFunction(*part) for part in parts]), kernel)
-        else:
-            (d,) = divisions
-            self._store_coefficients(X, kernel, d.fit.task.rows, d.sign * d.fit.coefficients()[None])
-        self.intercept_ = self.intercept_ - self.threshold_
-        self._warn_if(any(division.ties_split for division in divisions), TIES_SPLIT)
-
     @lazy_on_dask
     def decision_function(self, X):
         """How far a row is inside a cluster: the value of f, less the threshold.
@@ -417,11 +351,3 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether):
         if self.intercept_.size:
             return self._functions(X)
         return np.empty((check_matrix(self, X, reset=False).shape[0], 0))
-
-
-def _on_all_rows(division: Division, n_rows: int) -> np.ndarray:
-    """The label vectors of a division, 0 for rows outside of it."""
-    vectors = division.fit.relaxation.solution.state.labels
-    labelings = np.zeros((len(vectors), n_rows), dtype=np.int8)
-    labelings[:, division.members] = division.sign * np.stack(vectors)
-    return labelings

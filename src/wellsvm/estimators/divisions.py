@@ -13,7 +13,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine import recipe
-from wellsvm.engine.checkpoint import Unsaved
+from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.recipe import Fit, Opening, Task
 from wellsvm.engine.starts import (
     aligned_clusters,
@@ -120,7 +120,7 @@ class Divider:
     cut: str
     orient: bool
     progress: Silent
-    stages: Unsaved
+    stages: Stages | None = None
     links: Links | None = None
 
     def until(self, n_clusters: int, n_jobs: int | None) -> tuple[Tree, IntArray]:
@@ -153,7 +153,7 @@ class Divider:
         if self.links is not None:  # there is one division then, of all rows
             labels = LinkedLabels(self.links, self.balance, self.orient)
         losses = Losses.of(self.loss, np.full(n, self.C))
-        part = self.stages.part(str(number))
+        part = self.stages and self.stages.part(str(number))
         task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two", part)
         rng = np.random.default_rng([self.seed, number])
         with self.progress.part(number, task.title, max_iter=self.options.max_iter) as shown:

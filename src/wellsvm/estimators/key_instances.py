@@ -20,8 +20,9 @@ from wellsvm.engine.calibration import fit_logistic, score_per_class, smoothed_t
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.supervised import fold_of
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import choice, flag, options_of, threads, whole_number
+from wellsvm.estimators.base import options_of
 from wellsvm.estimators.key_tasks import Averages, Prices, bag_values, key_tasks
+from wellsvm.estimators.parameters import choice, flag, threads, whole_number
 from wellsvm.estimators.probabilities import asked_for_probability
 from wellsvm.function import Function, KernelFunction, LinearFunction, read
 from wellsvm.options import Options

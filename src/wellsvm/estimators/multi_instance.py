@@ -9,13 +9,13 @@ import numpy as np
 
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
-from wellsvm.engine.checkpoint import Unsaved
-from wellsvm.estimators.base import AS_IN_PAPER, loss_of, number
+from wellsvm.engine.recipe import stage
+from wellsvm.estimators.base import AS_IN_PAPER, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.checkpoints import checkpoint_of, require_path
+from wellsvm.estimators.checkpoints import stages_of
 from wellsvm.estimators.key_instances import KeyInstanceClassifier
 from wellsvm.estimators.key_tasks import Prices
-from wellsvm.estimators.parameters import seed_of
+from wellsvm.estimators.parameters import number, path, seed_of
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MultiInstanceSVC"]
@@ -223,26 +223,25 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         super()._check_parameters()
         self._check_prices()
         number("context", self.context, low=0.0)
-        require_path(self.checkpoint)
+        path("checkpoint", self.checkpoint)
 
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
         options, context = self._options(), float(self.context)
         prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
         rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
-        kept = None if self.checkpoint is None else checkpoint_of(self, rows, y=codes, bags=bags.offsets)
-        stages = Unsaved() if kept is None else kept.stages()
-        (seed,) = stages.arrays("seed", lambda: (seed_of(self.random_state),))
+        stages = None if self.checkpoint is None else stages_of(self, rows, y=codes, bags=bags.offsets)
+        (seed,) = stage(stages, "seed", lambda: (seed_of(self.random_state),))
         wanted = self._positive_codes()
         progress = self._progress(bags, self._labels(codes), parts=len(wanted), max_iter=options.max_iter)
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
         tasks = self._tasks(rows, bags, codes, prices)
-        tasks = [replace(task, stages=stages.part(str(k))) for k, task in zip(wanted, tasks)]
+        tasks = [replace(task, stages=stages and stages.part(str(k))) for k, task in zip(wanted, tasks)]
         fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
         self._store_fits(bags, codes, kernel, rows, context, fits)
         if self.probability:
             self._store_probabilities(self._held_out_values(rows, bags, codes, prices, seed, options), codes, options)
-        if kept is not None:
-            kept.close()
+        if stages is not None:
+            stages.close()
         progress.end(fitted=True)
         return self

@@ -1,17 +1,80 @@
-"""Parameters that several estimators have, checked: prices, weights and seeds."""
+"""Checks of parameters; every error names the parameter, its value and what is allowed."""
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Collection
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from wellsvm._typing import FloatArray
-from wellsvm.estimators.base import number
 from wellsvm.options import Options
 
-__all__ = ["price", "require_prices", "seed_of"]
+__all__ = ["choice", "flag", "number", "path", "price", "require_prices", "seed_of", "threads", "whole_number"]
+
+
+def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
+    """Check a finite real number in ``[low, high]``, or ``(low, high]`` if ``open_low``."""
+    allowed = f"a finite number {'greater than' if open_low else 'of at least'} {low:g}"
+    if low == -math.inf:
+        allowed = "a finite number"
+    if high < math.inf:
+        allowed += f" and at most {high:g}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}; got {value!r} of type {type(value).__name__}")
+    try:
+        real = float(value)
+    except OverflowError:
+        real = math.inf
+    inside = low < real <= high if open_low else low <= real <= high
+    if not math.isfinite(real) or not inside:
+        raise ValueError(f"{name} must be {allowed}; got {name}={value!r}")
+    return real
+
+
+def flag(name: str, value: Any) -> bool:
+    """Check True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r} of type {type(value).__name__}")
+    return bool(value)
+
+
+def whole_number(name: str, value: Any, *, low: int, high: int = Options.most_whole_number) -> int:
+    """Check a whole number of at least ``low`` and at most ``high``."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{name} must be a whole number of at least {low}; got {value!r} of type {type(value).__name__}"
+        )
+    whole = int(value)
+    if not low <= whole <= high:
+        limit = f" and at most {high}" if whole > high else ""
+        raise ValueError(f"{name} must be a whole number of at least {low}{limit}; got {name}={value!r}")
+    return whole
+
+
+def choice(name: str, value: Any, allowed: Collection[str], also: str = "") -> str:
+    """Check one of some words; ``also`` names what else the caller accepts."""
+    if not isinstance(value, str) or value not in allowed:
+        listed = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"{name} must be one of {listed}{also}; got {name}={value!r}")
+    return value
+
+
+def threads(value: Any) -> int | None:
+    """Check ``n_jobs``."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
+        raise TypeError(f"n_jobs must be a whole number or None; got {value!r} of type {type(value).__name__}")
+    return None if value is None else int(value)
+
+
+def path(name: str, value: Any) -> None:
+    """Check the path of a file, or None."""
+    if value is not None and not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be the path of a file or None; got {name}={value!r}")
 
 
 def price(name: str, value: Any, *, open_low: bool = True) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from wellsvm.engine.group_judgement import first_direction, first_labels_price, searching_helps
-from wellsvm.estimators.base import all_or_nothing, flag, number
+from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.group_shares import GroupShares, read_group_shares
+from wellsvm.estimators.parameters import flag, number
 from wellsvm.estimators.weak_base import WeakBase, class_labels
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet

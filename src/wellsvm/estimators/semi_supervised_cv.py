@@ -16,19 +16,11 @@ from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
-from wellsvm.estimators.base import (
-    Silent,
-    all_or_nothing,
-    flag,
-    make_kernel,
-    number,
-    threads,
-    whole_number,
-)
+from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import price, seed_of
+from wellsvm.estimators.parameters import flag, number, price, seed_of, threads, whole_number
 from wellsvm.estimators.probabilities import ProbabilityMixin
-from wellsvm.estimators.semi_supervised import KnownLabels, SemiSupervisedBase
+from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.told import tell_outcome
 from wellsvm.losses import Losses
 from wellsvm.model_selection import SemiSupervisedSplit

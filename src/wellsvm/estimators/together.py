@@ -2,72 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from wellsvm._in_blocks import is_sparse
 from wellsvm._typing import IntArray, Matrix
-from wellsvm._warnings import callers_level
 from wellsvm.engine.report import Record
-from wellsvm.estimators.base import KernelModel, loss_of, threads
+from wellsvm.estimators.base import loss_of
+from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel, cluster_rows
 from wellsvm.estimators.joint_clusters import Joint, JointClusters, of_largest_value, within_sizes
 from wellsvm.estimators.links import assign_apart
+from wellsvm.estimators.parameters import threads
 from wellsvm.function import KernelFunction, LinearFunction
 from wellsvm.labels import Links
 from wellsvm.options import Options
-from wellsvm.rows import CentredRows, GramRows, LinearRows
-from wellsvm.rows.block_rows import CentredBlockRows, linear_rows
-from wellsvm.rows.blocks import Blocks
+from wellsvm.rows import CentredRows
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.landmarks import Landmarks
 
-__all__ = ["TIES_SPLIT", "ClustersTogether", "cluster_rows"]
+__all__ = ["ClustersTogether"]
 
 NOT_FIRST_CHOICE = (
     "a cluster is no row's first choice and keeps one row in labels_, which predict puts elsewhere. Lower n_clusters, "
     "or drop duplicate rows or constant features."
 )
-TIES_SPLIT = (
-    "rows of equal decision value were divided by their index to keep the balance; predict puts them into one cluster. "
-    "Raise balance, or drop duplicate rows or constant features."
-)
 
 
-def cluster_rows(X: Matrix, bias: float, center: bool) -> LinearRows:
-    """Rows of X, in memory or in blocks; dense ones less their mean if ``center``."""
-    if not center or is_sparse(X):
-        return linear_rows(X, bias)
-    return CentredBlockRows(X, bias) if isinstance(X, Blocks) else CentredRows(X, bias)
-
-
-class ClustersTogether(KernelModel):
+class ClustersTogether(ClusterModel):
     """Finds more than two clusters together."""
-
-    C: Any
-    balance: Any
-    loss: Any
-    kernel: Any
-    fit_intercept: bool
-    center: bool
-    n_init: int
-    n_jobs: Any
-    labels_: IntArray
-    children_: IntArray | None
-
-    def _price(self, rows: GramRows | LinearRows) -> float:
-        """C, resolved on the rows as they are used."""
-        self.C_ = self.C
-        if self.C == "scale":
-            squared = float(np.mean(rows.squared_norms)) - rows.bias**2
-            self.C_ = Options.scaled_C / squared if squared > np.finfo(np.float64).tiny else Options.scaled_C
-        return float(self.C_)
-
-    def _warn_if(self, condition: bool, message: str) -> None:
-        if condition:
-            warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=callers_level())
 
     def _fit_together(
         self, X: Matrix, kernel: Kernel, n_clusters: int, links: Links | None, options: Options, seed: int

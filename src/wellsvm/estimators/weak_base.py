@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from wellsvm._input import check_matrix
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
-from wellsvm.estimators.base import check_matrix, make_kernel, threads
-from wellsvm.estimators.parameters import price, require_prices, seed_of
-from wellsvm.estimators.semi_supervised import SemiSupervisedBase
+from wellsvm.estimators.base import make_kernel
+from wellsvm.estimators.parameters import price, require_prices, seed_of, threads
+from wellsvm.estimators.semi_supervised_base import SemiSupervisedBase
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses

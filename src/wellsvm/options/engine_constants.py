@@ -1,0 +1,93 @@
+"""Constants of the engine: the cutting plane, starts and the search for one labelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["EngineConstants"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineConstants:
+    """Each with its reason below it."""
+
+    # ------------------------------------------------------------------ the cutting plane
+
+    decrease_per_tol: float = 10.0
+    """``min_decrease`` where it is not given, in tol: 0.1's choice. It ends runs early, with violations left
+    (docs/choices.md has accuracies at several tol)."""
+    rough: float = 5.0
+    """Masters on the way need not be solved well (docs/performance.md): to this many tol. The factor is 0.1's."""
+    rough_rounds: int = 50
+    """Rounds of a master on the way. An argument, not measured: one that takes longer is nearly flat."""
+    max_rounds: int = 1000
+    """Rounds of the last master: a bound of 0.1's, not measured; where it ends a run a warning says so."""
+    least_weight: float = 1e-12
+    """Least weight under the closed form of mu: below the smallest number it could not grow again."""
+    svm_rounds: int = 2000
+    """Rounds of an SVM with one label vector: a bound of 0.1's, not measured."""
+    closed_form_rounds: int = 20_000
+    """Rounds of every master under the closed form of mu: a bound, not measured; its steps are many and cheap."""
+    solved_slack: float = 1.001
+    """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
+    unused_weight: float = 0.1
+    """A label vector whose weight is below this many tol is dropped: the objective cannot move by more than tol."""
+    oracle_starts: int = 10
+    """Random starts of the oracle "climb" beside the label vectors in use."""
+    equal_norms: float = 1e-4
+    """Label vectors whose ``y'Hy`` differ by less than this, relatively, are equal for the oracle "first": at the
+    optimum of a master all with a weight are, and its solution tells them apart by its rounding only."""
+    no_gain: float = 1e-12
+    """A linearisation must gain more than this, relatively: less is rounding, which could go round in circles."""
+
+    # ------------------------------------------------------------------ the search for one labelling
+
+    search_rounds: int = 10
+    """Rounds of relabelling: a bound of 0.1's, not measured; it ends alternations that go round in circles."""
+    search_prices: tuple[float, ...] = ()
+    """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
+    annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
+    """What they are in an annealed search: half powers of ten. Other ladders were not compared."""
+    sure_margin: float = 0.0
+    """Distance to the cut from which a free row counts whole in an annealed search, in units of the margin; nearer ones
+    count in proportion. 0 counts all whole."""
+    semi_supervised_margin: float = 0.5
+    """What it is for unlabeled rows; chosen among 0, 0.5 and 1 (docs/choices.md)."""
+    least_sure: float = 1e-3
+    """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
+    joint_decrease: float = 10.0
+    """Relaxations of classes that are searched together end at this many times the least decrease: they give the search
+    another start only. On seven topics, 1500 rows, a fifth of the time and the same accuracy."""
+    assignment_sweeps: int = 20
+    """Sweeps over the prices of the classes before rows are moved one by one: after as many, few are left to move."""
+    rounds_per_price: int = 3
+    """Rounds of relabelling at each of them. An argument, not measured: the next price moves more labels."""
+    search_rough: float = 5.0
+    """As long as labels change, the SVMs of a search are solved to this many tol only."""
+    searched_rows: int = 20_000
+    """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
+    start_bisections: int = 14
+    """Bisections for the intercept by which all rows begin after that: a few ten thousandths of the margin, as so many
+    rows lie within a thousandth that their dual variables would outweigh it."""
+    unsettled_labels: float = 0.1
+    """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
+
+    # ------------------------------------------------------------------ starts
+
+    alignment_draws: int = 20
+    """Random label vectors of which the one best aligned with the kernel is taken: the paper's number (section 5.3)."""
+    alignment_climbs: int = 5
+    """How many of them alignment climbs from: 0.1's choice, not measured."""
+    start_tol: float = 10.0
+    """An SVM that only ranks the instances of a bag is solved to this many tol, ..."""
+    most_start_tol: float = 0.1
+    """... but never less well than this: an argument, not measured."""
+    relaxation_starts: bool = False
+    """Whether the relaxation is only where a search starts: max_iter label vectors are then enough, not too few."""
+    start_labelings: int = 5
+    """Choices of key instances of such a relaxation: for the linear kernel, where 50 lead to the same choice and take
+    50 times as long if bags are many, and along a path of prices (docs/choices.md)."""
+    alignment_sample: int = 10_000
+    """Linear rows that the start of clustering is found on; more change nothing but its time."""
+    compared_tol: float = 10.0
+    """SVMs that only compare starts are solved to this many tol: where they differ, they differ by more."""

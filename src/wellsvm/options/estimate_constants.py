@@ -1,0 +1,124 @@
+"""Constants of estimates made before a fit: shares of classes, wrong labels, and whether unlabeled rows help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["EstimateConstants"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateConstants:
+    """Each with its reason below it."""
+
+    # ------------------------------------------------------------------ shares of the classes
+
+    folds: int = 10
+    """Most folds of labeled rows: more cost more. Not measured."""
+    enough_labels: int = 5
+    """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
+    measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
+    equal_votes: float = 6.0
+    """Votes per class for equal shares where labels were collected class by class and all unlabeled rows weigh as all
+    labeled; mean error of the share (docs/choices.md) with 2 votes: text +.007, with 30: UCI +.007."""
+    drawn_votes: float = 1.0
+    """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
+    slope_ridge: float = 0.1
+    """Keeps the slope of the calibration finite where labels are separable; a tenth changes little, 4: +.007."""
+    trace: float = 1e-9
+    """No share is estimated below this: EM could not leave 0."""
+    no_spread: float = 1e-6
+    """Scores that spread less inside classes than this share of their size count as if they spread so much."""
+    offset_ridge: float = 1e-3
+    """Keeps the offsets of the calibration finite; a thousandth of a label."""
+    one_row_variance: float = 0.25
+    """The largest variance of a probability, added to what labels show: a few without an error are no proof of none."""
+    share_rounds: int = 30
+    """Rounds of EM for the shares: it contracts, because of the votes, and ends sooner."""
+    share_change: float = 1e-4
+    """Change of a share at which they end: far below any standard error."""
+    sampled_rows: int = 4000
+    """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
+    grown_leads: tuple[float, ...] = (0.7, 0.5, 0.3)
+    """Rows are labeled whose value is above these shares of a labeled row's, one after the other; others were not
+    compared."""
+    grown_price: float = 0.1
+    """Price of such a row, as a share of a labeled one's: that of an unlabeled row by default."""
+    most_grown: float = 0.08
+    """The share moves no further than this: about twice its error with ten labels a class (docs/choices.md)."""
+
+    # ------------------------------------------------------------------ a graph of neighbours
+
+    graph_rows: int = 2000
+    """Unlabeled rows in the graph of neighbours: so many tell a share to 0.011, and it costs a bounded time."""
+    graph_neighbors: int = 12
+    """Neighbours of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices.md)."""
+    graph_strength: float = 10.0
+    """How far labels spread over it; with 1 the error of its share is larger by .002 to .014 (docs/choices.md)."""
+    graph_memory: int = 4
+    """MB that the search for neighbours may take for distances: a fit makes no copy of X, nor anything of its size."""
+    graph_rounds: int = 40
+    """Rounds of spreading: what is left of a label's way after as many is 0.02 of it."""
+    graph_floor: float = 1e-3
+    """Added to what has reached a row, as a share of the mean: its logarithm stays finite where nothing has."""
+
+    # ------------------------------------------------------------------ positive and unlabeled rows
+
+    first_price: float = 0.01
+    """Price of the SVM that positive and unlabeled rows start from, as a share of C: at the true share 0.83 of the test
+    rows were right by its ranking on nine problems, 0.79 at 0.1 and 0.76 at 1, as an SVM that fits unlabeled rows as
+    negatives learns to tell apart what should not be."""
+    half_votes: float = 5.0
+    """Votes for equal shares where positives only are known, beside one of each of them: of 0 to 25 (at 20
+    positives) the least error of the share, in the trial of docs/guide_weak_labels.md."""
+    least_above: float = 0.3
+    """Share of the positives that a threshold of the envelope leaves: fewer make the bound noise. Not measured."""
+    least_variance: float = 1e-3
+    """Added to variances of normal scores, of which the unlabeled ones have 1: no single row is a class."""
+    least_share: float = 0.01
+    """No share of two normal distributions is nearer to 0 or 1: EM could hardly leave it."""
+    normal_rounds: int = 100
+    """Rounds of that EM: a bound, not measured."""
+
+    # ------------------------------------------------------------------ wrong labels
+
+    noise_shares: tuple[float, ...] = (0.1, 0.2, 0.3)
+    """Shares of wrong labels that cross-validation tries beside 0; each costs a search per fold."""
+    noise_folds: int = 3
+    """Folds of that cross-validation: more cost more. Not measured."""
+    noise_errors: float = 2.0
+    """A share above 0 must save more errors of rows held out than this many standard errors. With one, two of 14 UCI
+    sets lost 0.02 and 0.03 with 20 % flips, in a trial on two draws, while the mean rose by 0.01."""
+    most_noise: float = 0.5
+    """Largest share of wrong labels that can be asked for."""
+
+    # ------------------------------------------------------------------ shares of groups
+
+    group_folds: int = 3
+    """Folds of groups that are held out to judge the search for labels: more cost more. Not measured."""
+    group_errors: float = 1.0
+    """The search must lower the squared error of these shares by so many standard errors: the usual one. Without, five
+    of eight UCI sets lost against the mean map at groups of 64, in a trial on one draw."""
+    first_labels_price: float = 0.01
+    """Price of the SVM on the first labels of groups, as a share of C: many of these labels are wrong. On even draws of
+    14 UCI sets, linear, the accuracy was 0.771, 0.769, 0.769 at 0.01, 0.1 and 1 with groups of 8, and 0.727, 0.718,
+    0.717 with groups of 32; ..."""
+    first_labels_kernel_price: float = 0.1
+    """... the same under other kernels, where at 0.01 the regularised intercept can be far off: seen once, 0.81 in
+    place of 0.99."""
+
+    # ------------------------------------------------------------------ whether unlabeled rows help, and probabilities
+
+    judge_folds: int = 5
+    """Folds of the judgement whether unlabeled rows help: the usual number, others were not compared."""
+    judge_tol: float = 3.0
+    """SVMs of the judgement are solved to this many tol. An argument, not measured: few rows are judged."""
+    judge_rounds: int = 2
+    """Rounds of relabelling at each price in the judgement: for its time, three were not compared."""
+    judged_rows: int = 4000
+    """Unlabeled rows that the judgement looks at: it costs a bounded time. Other numbers were not compared."""
+    judge_errors: float = 2.0
+    """Unlabeled rows must save more than this many standard errors; others are in docs/choices.md. With 1 more
+    than 10 % of the UCI cells were harmed; 1.5 gains 0.004 with 5 labels a class and lost 0.15 in one text."""
+    proba_ridge: float = 1e-3
+    """Holds the slope of predict_proba where all values are equal; Platt's targets hold it where they separate."""

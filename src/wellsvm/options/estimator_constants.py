@@ -1,0 +1,121 @@
+"""Constants of estimators: what they refuse, what searches try, clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["EstimatorConstants"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorConstants:
+    """Each with its reason below it."""
+
+    # ------------------------------------------------------------------ what is refused, and what counts as equal
+
+    shares_slack: float = 0.05
+    """Shares that a user gives for all classes need not sum to 1 to the last digit: two decimals each are fine."""
+    bias: float = 1.0
+    """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
+    largest_value: float = 1e70
+    """Larger values of X are refused: estimates and solvers square squared norms and add them up, and fourth powers of
+    1e70 leave room for the sum of 1e28."""
+    largest_price: float = 1e100
+    """Larger prices C, or products of C and a weight, are refused: objectives would overflow."""
+    least_price: float = 1e-100
+    """Smaller prices are refused, and of rows they are 0: their inverses would overflow."""
+    least_distance: float = 1e10
+    """A rule for gamma is refused where the mean squared distance is below this many of the smallest normal numbers:
+    the distances themselves would be rounded to nothing."""
+    most_whole_number: int = 2**31 - 1
+    """Larger counts are refused: no machine could serve them, and ranges of them overflow."""
+    least_room: int = 64 * 2**20
+    """Bytes that must be free for a fit to begin: buffers of the libraries for linear algebra, in round figures. NumPy
+    and OpenBLAS may end the process where they find no memory (tests/campaign, limits of address space)."""
+    bytes_per_row: int = 100
+    """The same for each row and feature: a dozen arrays of float64."""
+    most_C_in_single: float = 1e4
+    """Rounding to float32 acts like noise on the kernel matrix; the ridge 1 / C must outweigh it."""
+    symmetry_sample: int = 200
+    """Rows of a callable's matrix that are looked at where it is not kept as a whole."""
+    gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0, 16.0)
+    """Widths that a search tries, as factors: from nearly linear to borders with details. Other grids were not
+    compared."""
+    usual_neighbors: int = 6
+    """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices.md)."""
+    most_rows_for_neighbors: int = 2000
+    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in a second or two."""
+    fold_tol: float = 30.0
+    """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
+    rank the candidates alike and cost far less (docs/choices.md)."""
+    bag_prices: tuple[float, ...] = (1.0, 10.0, 100.0)
+    """Prices that MultiInstanceSVCCV tries: the paper's for instances of negative bags, at its ratio 1 (Table 10)."""
+    contexts: tuple[float, ...] = (0.0, 1.0, 10.0, 100.0)
+    """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone."""
+    bag_gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0)
+    """Multiples of gamma that it tries: half and double widths."""
+    tie_single: float = 1e-5
+    """Values of f nearer than this, relative to the largest, count as equal for float32 rows: computed twice they may
+    change places."""
+    tie_double: float = 1e-9
+    """The same for float64 rows."""
+    clear_of_zero: float = 0.25
+    """0 is kept as a cluster's threshold where both neighbours are further away than this share of a tie."""
+
+    # ------------------------------------------------------------------ the check of label sets
+
+    most_enumerated: int = 100_000
+    """Label vectors that the check of a label set tries: 16 instances of two labels, a second or so."""
+    oracle_rounding: float = 1e-9
+    """By how much, relatively, another member may seem better than the oracle's: the rounding of a sum."""
+
+    # ------------------------------------------------------------------ clusters
+
+    default_balance: float = 0.3
+    """Balance of two clusters where none is given: the larger of the two that the paper tries."""
+    scaled_C: float = 0.1
+    """C="scale" of clustering times the mean squared norm of the rows: 0.1 and 1 gave adjusted Rand indices that differ
+    by at most 0.02 on digits, USPS and emb_topics (0.1 the better under the linear kernel), and 0.1 is quicker."""
+    joint_prices: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0)
+    """Prices of the joint relabelling of clusters, as shares of C: at a low one the functions follow the bulk of their
+    cluster and many rows move; it then rises, as in deterministic annealing. Half powers of ten; a ladder from 0.001 on
+    found the same on digits, for more time."""
+    joint_rounds: int = 10
+    """Rounds at each of these prices: a bound, not measured."""
+    few_moves: float = 3e-3
+    """Share of the rows that may still move at the end of a price."""
+    joint_rough: float = 5.0
+    """SVMs on the way are solved to this many tol: on digits, USPS and emb_topics the adjusted Rand index is within
+    0.007 of that of solving them well."""
+    kept_spread: float = 0.85
+    """What one linear function per cluster, each against the rest, must leave of the ratio of the scatter between
+    clusters to that inside, which k-means starts with. On separated blobs that it tears up it leaves 0.16 to 0.63, on
+    iris, wine, digits, USPS, isolet, COIL and emb_topics, where it does well, 0.93 to 0.98."""
+    pair_bias: float = 10.0
+    """Else, for functions over pairs of clusters, the constant feature in units of the rows' root mean square: so
+    large that the intercepts are hardly regularised, and at a low price they are those of the nearest mean."""
+    pair_steps: int = 50
+    """Newton steps of such a solution: a bound, not measured."""
+    pair_products: int = 50
+    """Products of a conjugate gradient: a bound, not measured."""
+    pair_residual: float = 1e-2
+    """Residual at which it ends, as a share of the first: steps on the way need not be exact."""
+    landmarks: int = 300
+    """Rows that span the functions of several clusters under a kernel. Adjusted Rand index with 300 and 500: digits
+    .710 and .712, 10 digits of USPS .65 and .66, emb_topics .369 and .370."""
+    start_landmarks: int = 100
+    """The same where k-means only starts two clusters."""
+    start_coordinates: int = 50
+    """Leading coordinates under a kernel that k-means starts several clusters on: it need not see all of them."""
+    no_direction: float = 1e-6
+    """Eigenvalues of landmarks below this share of the largest are rounding, or negative."""
+    k_means_rounds: int = 100
+    """Rounds of k-means in a start: a bound, not measured; what follows moves the rows anyway."""
+    start_draws: int = 4
+    """Draws of k-means among the starts of two clusters, each judged by the objective of its SVM: k-means' own
+    objective is nearly the same for draws on text_news20 whose adjusted Rand indices are 0.1 and 0.3."""
+    k_means_sample: int = 3000
+    """Rows that k-means starts two clusters on where rows are many, and that starts are compared on. With 3000 and with
+    5000 the adjusted Rand index on text_news20 is 0.33 on average."""
+    group_tries: int = 20_000
+    """Assignments of a group of rows set apart that are tried for the best one; then the best found so far counts."""

@@ -1,0 +1,72 @@
+"""Constants of rows: pieces, blocks, kernel matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["RowConstants"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowConstants:
+    """Each with its reason below it."""
+
+    # ------------------------------------------------------------------ linear rows
+
+    pieces_per_call: int = 100
+    """Pieces of dense rows in what a native call may take: one, 200,000 numbers, stays in the cache while several
+    columns look at it."""
+    least_work_for_threads: int = 1_000_000
+    """Multiply-adds of a pass from which threads pay: 0.1's estimate."""
+    thread_pieces: int = 20
+    """How much smaller the pieces of a pass are with threads, so that all of them have some."""
+
+    # ------------------------------------------------------------------ rows in blocks
+
+    piece_bytes: int = 4_000_000
+    """Rows that are copied out of blocks, made or sent at once, in bytes: small beside any budget, and long enough that
+    a call for them costs little."""
+    working_share: float = 0.6
+    """Share of the memory allowed that working rows may take, ..."""
+    part_share: float = 0.2
+    """... and that of the rows of some instances alone (labeled rows, samples), beyond which they stay in blocks; what
+    is left is for pieces on the way. An argument, not measured."""
+    block_bytes: int = 128_000_000
+    """Size of a block on disk: long enough to be read at the speed of the disk, and no more files than needed."""
+    most_open_blocks: int = 200
+    """Blocks on disk mapped at once: each takes three of the files, often 1024, that a process may have open."""
+    dask_look: float = 1.0
+    """Seconds between two looks at the workers while tasks run."""
+    dask_group: int = 16
+    """Results of tasks that are fetched at once: more would have to fit into memory beside each other."""
+    dask_attempts: int = 5
+    """How often a pass is sent out anew after it failed or stood still; each failure may be a worker that died."""
+
+    # ------------------------------------------------------------------ kernel matrices
+
+    value_cost: float = 10.0
+    """Multiply-adds that the exponential of one kernel value costs, to keep native calls short: an estimate."""
+    product_speed: float = 20.0
+    """How many times quicker than a loop a product of matrices is, for the same: an estimate."""
+    rounding_dense: float = 1e-28
+    """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
+    rounding_sparse: float = 1e-12
+    """The same for sparse rows, whose scatter is a difference of large sums."""
+    symmetry: float = 1e-4
+    """Relative difference of K and its transpose above which a user's matrix is refused; float32 leaves 1e-6."""
+    most_scale: float = 1e15
+    """Largest product of C and a kernel value: beyond, the rounding of float64 outweighs the ridge 1 / C."""
+    largest_kernel_value: float = 1e-4
+    """Larger values of a user's matrix are refused, relative to the largest number of its dtype: sums of some thousand
+    would overflow."""
+    symmetry_floor: float = 1e-6
+    """The same for entries near 0, relative to the largest."""
+    neighbor_strength: float = 10.0
+    """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1 (docs/choices.md)."""
+    neighbor_matrices: int = 5
+    """Matrices of float64 of the size of K that the deformed kernel needs at once: K, distances or the system and its
+    factors, the deformed one, the mixed one."""
+    batch: int = 4_000_000
+    """Kernel values computed at once where the matrix is kept in part: enough for a product of matrices to pay."""
+    diagonal_block: int = 64
+    """Side of the blocks that the diagonal of a kernel is taken from: of a block of b, b of b^2 values are used."""

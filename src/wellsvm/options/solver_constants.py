@@ -1,0 +1,105 @@
+"""Constants of the solver: the master, coordinate descent and Newton's method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SolverConstants"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverConstants:
+    """Each with its reason below it."""
+
+    # ------------------------------------------------------------------ the master
+
+    first_goal: float = 0.1
+    """Projected gradient that the first epochs of a master aim at; halved whenever alpha lags behind mu, ..."""
+    goal_factor: float = 0.5
+    """... by this factor, ..."""
+    stalled: float = 0.9
+    """... or whenever a round has not brought the gap below this share of the least one: alpha then limits it."""
+    weights_lead: float = 0.5
+    """mu moves once the gap of the SVM at the present mu is below this share of the whole gap: halves of one error."""
+    weights_goal: float = 0.5
+    """The level method stops raising its lower bound within this many tol: the other half is alpha's."""
+    level: float = 0.8
+    """Level between the bounds, as a share of the gap: 0.1's choice, not measured."""
+    more_fall: float = 4.0
+    """While a new label vector has lowered the objective by some amount, the next level is at most this many times it
+    away: four rounds then reach any weight from a hundredth on. Other factors were not compared."""
+    enough_known: float = 0.5
+    """A master whose objective has fallen enough for the next label vector ends once its gap is below this share of the
+    fall (docs/performance.md)."""
+    extra_cuts: int = 100
+    """Cuts remembered beyond two per label vector: only the strongest bind, and a projection costs their square."""
+    no_distance: float = 1e-9
+    """A least-distance residual below this means that no point lies below the level: the residual of rounding."""
+
+    # ------------------------------------------------------------------ linear rows
+
+    visits_per_pass: float = 0.5
+    """Epochs over the working set end after this many visits per row: a visit in random order costs a few times one in
+    the pass over all rows that comes next."""
+    cheap_epochs: int = 300_000
+    """Multiply-adds that are added to that: where rows are few and short, looking at mu costs more than either."""
+    most_epochs: int = 10
+    """Most epochs between two looks at mu: a bound of 0.1's, not measured."""
+    few_rows: float = 0.5
+    """Below this share of all rows they are visited without a pass to find the working set: it would cost more."""
+    newton_columns: int = 3000
+    """Side of the largest Hessian of dense rows, label vectors times columns: its factor takes about half a second."""
+    dense_epochs: float = 200.0
+    """Epochs over all dense rows after which Newton's method takes over; where columns are uneven, it begins. With 20
+    dense and sparse rows no longer gave one model to six digits; the time was not measured."""
+    dense_newton_steps: int = 100
+    """Newton steps on dense rows before they are given up: a bound, not measured."""
+    slow_newton: float = 0.25
+    """The Hessian is made anew once a step has not lowered the excess to this share. Not compared with others."""
+    newton_goal: float = 0.01
+    """Relative gap that Newton's method aims at on dense rows, as a share of the projected gradient asked for: its last
+    step overshoots any goal, so that one round does."""
+    least_rounded_goal: float = 1e-3
+    """Projected gradient below which the rounded hinge does not do: coordinate descent, which knows the corner, is then
+    near the end. An argument, not measured."""
+    widest_bend: float = 2.0
+    """Slack at which the rounded hinge becomes a line, at first: from weights of 0 every row is then on the bend."""
+    narrower: float = 0.1
+    """Factor by which the bend of the hinge is narrowed where it costs too much: not compared with others."""
+    least_bend: float = 1e-9
+    """Narrowest bend: below, the Hessian is all rounding."""
+    most_in_single: float = 1e5
+    """Trace of a Hessian that is summed in single precision for float32 rows: an error of 1e-7 of it is small beside
+    the 1 on its diagonal."""
+    column_sample: int = 200
+    """Rows by which columns are compared."""
+    uneven: float = 100.0
+    """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
+    coordinate descent suffers the square of it. An argument, not measured."""
+    svd_work: float = 3e9
+    """Multiply-adds of the principal axes of uneven columns, rows times columns squared, up to which they are computed:
+    a few seconds."""
+    rounds_after_failure: int = 100
+    """Rounds of coordinate descent where Newton's method gave up: it will not get far, a warning tells the reason."""
+
+    # ------------------------------------------------------------------ kernel matrices
+
+    epochs_per_mu: int = 10
+    """Epochs between two looks at mu: an epoch that moves few rows is cheap, the product for a new mu is not."""
+    patience: float = 0.1
+    """A row waits while its projected gradient is below this share of the largest one of the last epoch."""
+    newton_cost: float = 1 / 6
+    """Newton's method takes over once the epochs at one goal have cost this share of the cube of its rows, in
+    multiply-adds: what a few steps of dense algebra cost."""
+    newton_rows: int = 4000
+    """Most rows of a Newton step: its matrix takes their square in memory, 128 MB."""
+    newton_steps: int = 30
+    """Newton steps before it is given up: a bound, not measured."""
+    newton_share: float = 0.01
+    """Error of a margin at the end of a Newton step: this share of the violation asked for, ..."""
+    least_newton_error: float = 1e-12
+    """... not below what double precision can do, ..."""
+    most_newton_error: float = 1e-6
+    """... and not above what the certificates forgive."""
+    bisections: int = 30
+    """Bisections of a line search: beyond 2^-30 the step is rounding."""
