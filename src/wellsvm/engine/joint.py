@@ -78,7 +78,7 @@ def fit_together(
     """Fit one task per class as `recipe.fit` does, but search them together; ``part`` tells of each one's progress."""
     n_tasks, roughly = range(len(tasks)), options
     if options.refine:
-        roughly = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+        roughly = replace(options, max_iter=min(options.max_iter, options.joint_labelings), relaxation_starts=True)
     openings = run([partial(opened, tasks[k], options, rngs[k]) for k in n_tasks], n_jobs)
 
     def search_from(name: str, guesses: Sequence[Guess]) -> list[Solution]:

@@ -66,7 +66,7 @@ def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -
     for task, labels, count in zip(tasks, sets, whole):
         known = labels.y_known[chosen]
         losses = Losses(task.losses.cap[chosen], task.losses.ridge[chosen]).eased(known == 0, weight)
-        small.append(Task(rows, BalancedLabels(known, int(count)), losses, rising=_of(task.rising, chosen)))
+        small.append(Task(rows, BalancedLabels(known, int(count)), losses, rising=known == 0))
     return Thinned(chosen, small)
 
 
