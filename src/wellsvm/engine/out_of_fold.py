@@ -20,6 +20,7 @@ from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import fit_svm
 
 __all__ = ["OutOfFold", "out_of_fold"]
@@ -67,7 +68,8 @@ def out_of_fold(
         Constants.
     """
     rng = np.random.default_rng(seed)
-    rows, codes, C = some_unlabeled(rows, codes, C, options.judged_rows, rng)
+    n_judged = options.judged_rows if isinstance(rows, LinearRows) else options.judged_kernel_rows
+    rows, codes, C = some_unlabeled(rows, codes, C, n_judged, rng)
     labeled = np.flatnonzero(codes >= 0)
     fold = fold_of(codes[labeled], options.judge_folds, rng)
     fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1
