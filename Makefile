@@ -58,14 +58,14 @@ lint: $(VENV)/.installed-test
 	@$(BIN)/lint-imports --no-logo
 
 test: lint
-	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 # The core: what fits and predicts. Rivals, experiments, command line, pages and scikit-learn's own checks are left out.
 FAST := $(addprefix tests/,labels rows solver engine native estimators test_bags.py test_function.py test_losses.py \
     test_metrics.py test_model_selection.py test_options.py test_partial_labels.py test_persistence.py test_threads.py)
 
 test-fast: $(VENV)/.installed-test
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --ignore=tests/estimators/test_sklearn_checks.py $(FAST) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" --ignore=tests/estimators/test_sklearn_checks.py $(FAST) $(PYTEST_ARGS)
 
 # What was tried already is in tests/campaign/journal.jsonl; the run ends by writing the table of docs/reliability.md.
 campaign: $(VENV)/.installed-test

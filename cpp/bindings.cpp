@@ -21,7 +21,6 @@ template <class T> using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, n
 template <class T> using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T> using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Report = std::tuple<double, double, std::int64_t>;
 
 enum class Isa { base, avx2, avx512 };
 
@@ -145,9 +144,9 @@ template <class View> struct Rows {
         require_in_bounds(kernels.combine(view, source, width, bias, begin, end, weights));
     }
 
-    Report descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge, In1<double> curvature,
-                   Out1<double> alpha, In2<std::int8_t> labels, In1<double> mu, Out2<double> U, double bias,
-                   In1<std::int64_t> order) const {
+    std::tuple<double, double> descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge,
+                                       In1<double> curvature, Out1<double> alpha, In2<std::int8_t> labels,
+                                       In1<double> mu, Out2<double> U, double bias, In1<std::int64_t> order) const {
         require_weights(U.shape(0));
         const std::size_t width = U.shape(1);
         require(labels.shape(1) == width && mu.shape(0) == width, "labels, mu and U must have the same width");
@@ -160,9 +159,9 @@ template <class View> struct Rows {
         nb::gil_scoped_release release;
         require_visits(visit.order, visit.n_order, visit.dual.starts, visit.n_rows, view.n_rows);
         require_labels(columns, visit.dual.starts, visit.order, visit.n_order);
-        const SliceReport r = kernels.descend(view, visit.dual, columns, weights, bias, visit.order, visit.n_order);
+        const LinearReport r = kernels.descend(view, visit.dual, columns, weights, bias, visit.order, visit.n_order);
         require_in_bounds(r.in_bounds);
-        return {r.violation, r.loss, r.n_changed};
+        return {r.violation, r.loss};
     }
 };
 
@@ -221,9 +220,11 @@ template <class Real> struct Gram {
         kernels.combine(K, named, n_rows, c, width, out);
     }
 
-    Report descend(std::optional<In1<std::int64_t>> starts, In1<double> cap, In1<double> ridge, In1<double> curvature,
-                   Out1<double> alpha, In1<std::int32_t> pattern_of, In2<std::int8_t> patterns, In1<double> mu,
-                   Out1<double> signed_scores, double bias, double threshold, In1<std::int64_t> order) const {
+    std::tuple<double, double, std::int64_t> descend(std::optional<In1<std::int64_t>> starts, In1<double> cap,
+                                                     In1<double> ridge, In1<double> curvature, Out1<double> alpha,
+                                                     In1<std::int32_t> pattern_of, In2<std::int8_t> patterns,
+                                                     In1<double> mu, Out1<double> signed_scores, double bias,
+                                                     double threshold, In1<std::int64_t> order) const {
         const std::size_t n = K.n_instances;
         require(pattern_of.shape(0) == n && signed_scores.shape(0) == n,
                 "pattern_of and signed_scores need one entry per instance");
@@ -239,7 +240,7 @@ template <class Real> struct Gram {
         require_visits(visit.order, visit.n_order, visit.dual.starts, visit.n_rows, K.n_instances);
         require_patterns(labels, K.n_instances);
         require_places(K);
-        const SliceReport r =
+        const GramReport r =
             kernels.descend(K, visit.dual, labels, values, mixed.data(), bias, threshold, visit.order, visit.n_order);
         return {r.violation, r.loss, r.n_changed};
     }

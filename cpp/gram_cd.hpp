@@ -72,12 +72,12 @@ inline bool any_label(const LabelPatterns &labels, std::int64_t j) {
 }
 
 template <class Real>
-SliceReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
-                         double *signed_scores, double *mixed, double bias, double threshold, const std::int64_t *order,
-                         std::int64_t n_order) {
+GramReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
+                        double *signed_scores, double *mixed, double bias, double threshold, const std::int64_t *order,
+                        std::int64_t n_order) {
     const std::int64_t w = labels.width, P = labels.n_patterns;
     const double offset = bias * bias;
-    SliceReport report = {0.0, 0.0, 0, true};
+    GramReport report = {0.0, 0.0, 0};
     for (std::int64_t n = 0; n < n_order; ++n) {
         const std::int64_t i = order[n];
         const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;

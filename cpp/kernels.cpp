@@ -69,8 +69,8 @@ bool combine_any(const Rows &X, const double *coef, std::int64_t width, double b
 }
 
 template <class Rows>
-SliceReport descend_any(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
-                        const std::int64_t *order, std::int64_t n_order) {
+LinearReport descend_any(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
+                         const std::int64_t *order, std::int64_t n_order) {
 #define WELLSVM_CALL(W) descend_linear<W>(X, dual, columns, U, bias, order, n_order)
     WELLSVM_BY_WIDTH(columns.width, WELLSVM_CALL)
 #undef WELLSVM_CALL

@@ -16,8 +16,8 @@ template <class Rows> struct LinearKernels {
     bool (*combine)(const Rows &X, const double *coef, std::int64_t width, double bias, std::int64_t begin,
                     std::int64_t end, double *U);
     // One slice of a dual coordinate descent epoch; U[:, t] = sum_i alpha_i psi_t(i) is kept up to date.
-    SliceReport (*descend)(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
-                           const std::int64_t *order, std::int64_t n_order);
+    LinearReport (*descend)(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
+                            const std::int64_t *order, std::int64_t n_order);
 };
 
 template <class Real> struct GramKernels {
@@ -27,9 +27,9 @@ template <class Real> struct GramKernels {
     // One slice of a dual coordinate descent epoch on K (plus bias^2); signed_scores[j], what instance j adds to the
     // margin of its row, is kept up to date. Rows whose projected gradient is at most `threshold` are left for later: a
     // step costs a row of K.
-    SliceReport (*descend)(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
-                           double *signed_scores, double *mixed, double bias, double threshold,
-                           const std::int64_t *order, std::int64_t n_order);
+    GramReport (*descend)(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
+                          double *signed_scores, double *mixed, double bias, double threshold,
+                          const std::int64_t *order, std::int64_t n_order);
 };
 
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \

@@ -21,12 +21,12 @@ template <int W> inline bool any_label(const std::int8_t *y, std::int64_t width)
 }
 
 template <int W, class Rows>
-SliceReport descend_linear(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
-                           const std::int64_t *order, std::int64_t n_order) {
+LinearReport descend_linear(const Rows &X, const DualRows &dual, const LabelColumns &columns, double *U, double bias,
+                            const std::int64_t *order, std::int64_t n_order) {
     const std::int64_t w = W ? W : columns.width;
     double z_fixed[W ? W : 1], step_fixed[W ? W : 1];
     double *z = W ? z_fixed : columns.scratch, *step = W ? step_fixed : columns.scratch + w;
-    SliceReport report = {0.0, 0.0, 0, true};
+    LinearReport report = {0.0, 0.0, true};
     for (std::int64_t n = 0; n < n_order; ++n) {
         const std::int64_t i = order[n];
         const std::int64_t first = dual.starts ? dual.starts[i] : i, last = dual.starts ? dual.starts[i + 1] : i + 1;
@@ -48,7 +48,6 @@ SliceReport descend_linear(const Rows &X, const DualRows &dual, const LabelColum
         const double change = s.alpha - dual.alpha[i];
         if (change == 0.0) continue;
         dual.alpha[i] = s.alpha;
-        ++report.n_changed;
         for (std::int64_t j = first; j < last; ++j) {
             const std::int8_t *y = columns.labels + j * w;
             if (dual.starts && !any_label<W>(y, w)) continue;

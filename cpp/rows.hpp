@@ -1,23 +1,17 @@
 // One loop over the entries of a row, dense or sparse.
 //
 // The arrays of a sparse matrix are the caller's, and another thread may write into them at any time. So the kernels
-// trust no index: each is read once and compared with its limit before it is used. A function that returns a bool
-// returns false, with its work half done, where a row points outside the matrix or is not at hand; docs/performance.md
-// has the cost.
+// trust no index: each is read once and compared with its limit before it is used (columns.hpp). A function that
+// returns a bool returns false, with its work half done, where a row points outside the matrix or is not at hand;
+// docs/performance.md has the cost.
 #pragma once
 
-#include <type_traits>
-
+#include "columns.hpp"
+#include "doubles.hpp"
 #include "prefetch.hpp"
 #include "views.hpp"
 
 namespace wellsvm::WELLSVM_ISA {
-
-// The index at `at`, a negative one as a number beyond every limit. Volatile: the compiler must not read it again after
-// the comparison.
-template <class Index> inline std::uint64_t read_once(const Index *at) {
-    return static_cast<std::make_unsigned_t<Index>>(*static_cast<const volatile Index *>(at));
-}
 
 // Where row i lies; false where it is not at hand.
 template <class Rows> inline bool find_row(const Rows &X, std::int64_t &i) {
@@ -46,11 +40,17 @@ template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X,
 
 template <class Real, class Index, class F>
 inline bool for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
-    const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
     const Real *const data = X.data;
     const Index *const indices = X.indices;
     std::int64_t p, end;
     if (!find_entries(X, i, p, end)) return false;
+    constexpr int many = many_columns<Index>;
+    Columns<Index, many> columns(X.n_features);
+    for (; p + many <= end; p += many) {
+        if (!columns.read(indices + p)) return false;
+        for (int c = 0; c < many; ++c) f(static_cast<std::int64_t>(columns[c]), static_cast<double>(data[p + c]));
+    }
+    const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
     for (; p < end; ++p) {
         const std::uint64_t k = read_once(indices + p);
         if (k >= n_features) return false;
@@ -77,11 +77,10 @@ inline bool squared_norm(const CsrRows<Real, Index> &X, std::int64_t i, double &
 
 // row_scores: z = x_i' U + bias * U[last]; W label vectors at once, W known to the compiler unless it is 0.
 
-// Sparse rows with few label vectors: four chains of sums, as one would wait for the last addition at every entry.
+// Sparse rows; with few label vectors in four chains of sums.
 template <int W, class Real, class Index>
 inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
                        double *z) {
-    constexpr int chains = 4;
     const std::int64_t w = W ? W : width;
     const std::uint64_t n_features = static_cast<std::uint64_t>(X.n_features);
     const Real *const data = X.data;
@@ -90,16 +89,20 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
     if (!find_entries(X, i, p, end)) return false;
     for (std::int64_t t = 0; t < w; ++t) z[t] = bias * U[X.n_features * w + t];
     if constexpr (W == 1 || W == 2 || W == 4) {
-        double sums[chains][W] = {};
-        for (; p + chains <= end; p += chains)
-            for (int c = 0; c < chains; ++c) {
-                const std::uint64_t k = read_once(indices + p + c);
-                if (k >= n_features) return false;
-                const double x = static_cast<double>(data[p + c]);
-                const double *u = U + k * W;
-                for (int t = 0; t < W; ++t) sums[c][t] += x * u[t];
-            }
-        for (int t = 0; t < W; ++t) z[t] += (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
+        constexpr int many = many_columns<Index>;
+        Chains<W> chains;
+        Columns<Index, many> columns(X.n_features);
+        for (; p + many <= end; p += many) {
+            if (!columns.read(indices + p)) return false;
+            for (int c = 0; c < many; c += 4) chains.add(data + p + c, columns, c, U);
+        }
+        if (many > 4 && p + 4 <= end) {
+            Columns<Index, 4> four(X.n_features);
+            if (!four.read(indices + p)) return false;
+            chains.add(data + p, four, 0, U);
+            p += 4;
+        }
+        chains.add_to(z);
     }
     double fixed[W ? W : 1]; // registers, while z would be stored at every entry that may be the last
     double *const sum = W ? fixed : z;
@@ -144,10 +147,19 @@ inline bool row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U
 template <int W, class Rows>
 inline bool row_update(const Rows &X, std::int64_t i, const double *step, std::int64_t width, double bias, double *U) {
     const std::int64_t w = W ? W : width;
-    const bool in_bounds = for_entries(X, i, [=](std::int64_t k, double x) {
-        double *u = U + k * w;
-        for (std::int64_t t = 0; t < w; ++t) u[t] += x * step[t];
-    });
+    bool in_bounds;
+    if constexpr (W == 1 || W == 2 || W == 4) {
+        const Doubles<W> steps = load<W>(step); // in a register: for all the compiler knows, U may lie over step
+        in_bounds = for_entries(X, i, [=](std::int64_t k, double x) {
+            double *u = U + k * W;
+            store<W>(u, load<W>(u) + x * steps);
+        });
+    } else {
+        in_bounds = for_entries(X, i, [=](std::int64_t k, double x) {
+            double *u = U + k * w;
+            for (std::int64_t t = 0; t < w; ++t) u[t] += x * step[t];
+        });
+    }
     double *last = U + X.n_features * w;
     for (std::int64_t t = 0; t < w; ++t) last[t] += bias * step[t];
     return in_bounds;

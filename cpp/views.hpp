@@ -59,10 +59,15 @@ struct LabelPatterns {
 // What one slice of an epoch saw. `loss` sums the rows' losses at the moment each was visited, an estimate of the
 // primal that costs nothing; `violation` is the largest projected gradient. Not `in_bounds`: ended at a sparse row that
 // points outside the matrix.
-struct SliceReport {
+struct LinearReport {
+    double violation, loss;
+    bool in_bounds;
+};
+
+// The same of a kernel matrix, where a row that changes costs a row of the matrix: how many did.
+struct GramReport {
     double violation, loss;
     std::int64_t n_changed;
-    bool in_bounds;
 };
 
 } // namespace wellsvm

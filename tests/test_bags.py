@@ -159,8 +159,8 @@ BAD = {
     "None in groups": (lambda: Bags(X, ["a", None] + ["b"] * 6), "missing value in row 1"),
     "groups of mixed kinds": (lambda: Bags(X, np.array(["a", 1] * 4, dtype=object)), "cannot be sorted"),
     "no rows": (lambda: Bags(np.empty((0, 2)), []), "no rows"),
-    "text in X": (lambda: Bags(np.array([["a", "b"]] * 8), SORTED), "no number"),
-    "no bags": (lambda: Bags.from_list([]), "empty list"),
+    "text in X": (lambda: Bags(np.array([["a", "b"]] * 8), SORTED), "not a number"),
+    "no bags": (lambda: Bags.from_list([]), "list of bags is empty"),
     "an empty bag": (lambda: Bags.from_list([X, np.empty((0, 2))]), "bag 1 is empty"),
     "an empty sparse bag": (lambda: Bags.from_list([sparse.csr_matrix((0, 2))]), "bag 0 is empty"),
     "a cube without instances": (lambda: Bags.from_list(np.empty((3, 0, 2))), "is empty"),
@@ -168,10 +168,10 @@ BAD = {
     "different widths": (lambda: Bags.from_list([X, X, X[:, :1]]), "bag 2 has 1 features but bag 0 has 2"),
     "dense and sparse mixed": (lambda: Bags.from_list([X, sparse.csr_matrix(X)]), "bag 1 is sparse but bag 0 is dense"),
     "ragged bag": (lambda: Bags.from_list([[[1.0, 2.0], [3.0]]]), "bag 0"),
-    "labels that differ": (lambda: Bags(X, MIXED).bag_labels(np.arange(8)), "differs inside bag 0"),
+    "labels that differ": (lambda: Bags(X, MIXED).bag_labels(np.arange(8)), "has different labels within bag 0"),
     "labels of the wrong length": (lambda: Bags(X, MIXED).bag_labels([1, 2]), "each of 8 instances"),
     "flat rows without groups": (lambda: as_bags(X), "without groups"),
-    "groups for bags": (lambda: as_bags(Bags(X, SORTED), SORTED), "holds bags already"),
+    "groups for bags": (lambda: as_bags(Bags(X, SORTED), SORTED), "already consists of bags"),
     "other number of rows": (lambda: Bags(X, SORTED).with_instances(X[:3]), "3 rows for 8"),
 }
 
@@ -201,7 +201,7 @@ def test_a_frame_with_text_or_with_labels_that_differ_inside_a_bag_is_refused():
     frame = pandas.DataFrame({"g": SORTED, "a": X[:, 0], "text": ["x"] * 8, "y": np.arange(8)})
     with pytest.raises(ValueError, match="column 'text'"):
         Bags.from_frame(frame, bag="g", label="y")
-    with pytest.raises(ValueError, match="differs inside bag 0"):
+    with pytest.raises(ValueError, match="has different labels within bag 0"):
         Bags.from_frame(frame, bag="g", label="y", features=["a"])
     with pytest.raises(ValueError, match="no column left"):
         Bags.from_frame(frame[["g", "y"]], bag="g", label="y")
@@ -236,7 +236,7 @@ def test_missing_groups_and_labels_are_told_however_they_are_marked(kind):
         MultiInstanceSVC().fit(bags, make([0, -1, 0, 1]))
     with pytest.raises(ValueError, match="bag 3 has no label"):  # one label per instance, none in the whole bag
         MultiInstanceSVC().fit(bags, make([*labels[:6], -1, -1]))
-    with pytest.raises(ValueError, match="y differs inside bag 3"):
+    with pytest.raises(ValueError, match="y has different labels within bag 3"):
         MultiInstanceSVC().fit(bags, make([*labels[:7], -1]))
     if kind != "masked":
         frame = {"bag": SORTED, "a": X[:, 0], "y": make([*labels[:6], -1, -1])}
@@ -257,7 +257,7 @@ def test_frames_in_a_list_agree_in_their_columns():
 
 
 def test_arrays_of_bags_hold_numbers_in_three_dimensions():
-    with pytest.raises(ValueError, match="the array of bags holds something that is no number"):
+    with pytest.raises(ValueError, match="the array of bags contains something that is not a number"):
         Bags.from_list(np.full((2, 1, 3), "x"))
     assert Bags.from_list(np.ones((2, 1, 3), dtype=object)).X.dtype == np.float64
     with pytest.raises(ValueError, match=r"bag 0 has shape \(3,\)"):

@@ -202,7 +202,7 @@ def test_grid_search_with_lowered_folds():
         (np.array(["2020", "2021"], dtype="M8[D]"), "M"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:y holds -1, 0 and 1")
+@pytest.mark.filterwarnings("ignore:y contains -1, 0 and 1")
 def test_hidden_labels_are_read_back_as_unlabeled(classes, kind):
     y = np.resize(classes, 40)
     out = hide_labels(y, 0.5, random_state=0)
@@ -302,7 +302,7 @@ def test_missing_cells_of_a_series_stay_missing():
         ({"n_labeled": 7}, ValueError, r"n_labeled=7 must be in \[2, 6\]"),
         ({"n_labeled": 2.5}, TypeError, "n_labeled=2.5 must be an int"),
         ({"n_labeled": 3, "unlabeled": "?"}, TypeError, "can never occur"),
-        ({"n_labeled": 3, "unlabeled": [8, 9]}, TypeError, "must be one value"),
+        ({"n_labeled": 3, "unlabeled": [8, 9]}, TypeError, "must be a single value"),
     ],
 )
 def test_hide_labels_checks_its_parameters(params, error, match):

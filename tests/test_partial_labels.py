@@ -174,7 +174,7 @@ def test_auto_reads_minus_one_without_a_warning(y, classes, codes):
     ],
 )
 def test_auto_says_what_it_assumed(y, classes, codes, advice):
-    with pytest.warns(UserWarning, match="y holds") as caught:
+    with pytest.warns(UserWarning, match="y contains") as caught:
         partial = normalize_partial_labels(y)
     assert partial.classes.tolist() == classes
     assert partial.codes.tolist() == codes

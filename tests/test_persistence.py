@@ -168,7 +168,7 @@ def some_kernel(A, B):
 def test_a_function_as_kernel_is_refused_by_name_and_the_old_file_stays(model, saved):
     before = saved.read_bytes()
     model.set_params(kernel=some_kernel)
-    with pytest.raises(TypeError, match=r"some_kernel \(given as kernel=some_kernel: a function is code"):
+    with pytest.raises(TypeError, match=r"some_kernel \(given as kernel=some_kernel: functions cannot be stored"):
         wellsvm.save(model, saved)
     assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == [saved.name]
@@ -275,7 +275,7 @@ def test_a_file_whose_root_is_no_estimator_is_refused(saved):
     def plant(schema):
         schema |= {"__class__": "exp", "__module__": "numpy", "__loader__": "FunctionNode", "__id__": 1}
 
-    with pytest.raises(ValueError, match="no estimator but ufunc"):
+    with pytest.raises(ValueError, match="not contain an estimator but ufunc"):
         wellsvm.load(with_schema(saved, plant))
 
 
@@ -298,7 +298,7 @@ def test_a_newer_format_is_refused_with_its_version(saved):
 
 def test_a_skops_file_without_the_mark_is_refused(model, tmp_path):
     skops_io.dump(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="no mark of wellsvm"):
+    with pytest.raises(ValueError, match="was not written by wellsvm"):
         wellsvm.load(tmp_path / "model")
 
 
@@ -306,7 +306,7 @@ def test_cut_files_are_refused_wherever_they_are_cut(saved):
     whole = saved.read_bytes()
     for length in np.linspace(0, len(whole) - 1, 40).astype(int):
         saved.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"not a file of wellsvm\.save, or it is cut short"):
+        with pytest.raises(ValueError, match=r"was not written by wellsvm\.save, or is cut short"):
             wellsvm.load(saved)
 
 

@@ -304,7 +304,19 @@ def test_the_supervised_svm_stands_beside_the_model(tmp_path):
         kernel="rbf", gamma=gamma, C_unlabeled=0, balance="labels", unlabeled=None, random_state=0
     )
     same = plain.fit(Z[~free], MOONS.y_partial[~free]).predict(Z[free]) == scaled.predict(MOONS.X)[free]
-    assert f"says the same of {100 * same.mean():.1f} % of the unlabeled rows" in " ".join(text.split())
+    assert f"predicts the same class for {100 * same.mean():.1f} % of the unlabeled rows" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SemiSupervisedSVCCV(Cs_unlabeled=[0.2], cv=3, random_state=0), SemiSupervisedSVC(neighbors=4, safe=False)],
+    ids=["search over neighbours", "neighbours"],
+)
+def test_the_supervised_svm_knows_no_neighbours(model, tmp_path):
+    X, y = three_classes(["a", "b", "c"])
+    model.fit(X, y).used_unlabeled_ = True  # whatever the folds said: it is the page that is tried
+    text = Page(wellsvm.report(model, tmp_path / "p.html", X=X, y=y).read_text("utf-8")).text
+    assert "predicts the same class for" in " ".join(text.split())
 
 
 def test_every_ending_is_explained_with_what_to_do():

@@ -51,10 +51,10 @@ def test_flat_marks_with_groups_or_bags_equal_marks_by_bag():
 @pytest.mark.parametrize(
     "y, located, roi, match",
     [
-        (["a", "b"], [0, 0], [[1], [1]], "booleans"),
+        (["a", "b"], [0, 0], [[1], [1]], "boolean array"),
         ([True, False], [0, 5], [[1], [1]], "instance 5 of bag 1"),
         ([True, False], [0, -2], [[1], [1]], "or -1"),
-        ([True, False], [0.5, 0.0], [[1], [1]], "number of an instance"),
+        ([True, False], [0.5, 0.0], [[1], [1]], "index of an instance"),
         ([True, False], [0], [[1], [1]], "inconsistent"),
         ([True, False], [0, 0], [[1]], "inconsistent"),
     ],

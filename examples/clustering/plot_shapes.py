@@ -2,18 +2,17 @@
 Where a large margin finds the clusters, and where it does not
 ==============================================================
 
-:class:`wellsvm.MaxMarginClustering` beside k-means and spectral clustering: on four shapes in the plane, on
-handwritten digits, and then on every pair of digits. It asks for a wide gap between two parts of similar size. Where
-the clusters are like that it finds them, and it keeps a function that says for any new row on which side it lies, and
-how far. Where they are not, it does not.
+This example compares :class:`wellsvm.MaxMarginClustering` with k-means and spectral clustering: on four shapes in the
+plane, on handwritten digits, and on every pair of digits. It looks for a wide gap between two parts of similar size. If
+the clusters have such a gap, it finds them, and keeps a function that shows on which side of the gap a new row lies,
+and how far from it. If they do not, it does not find them.
 """
 
 # %%
 # Five data sets
 # --------------
-# Two blobs; a large and a small blob; two moons; two rings; and the handwritten 3s and 8s of scikit-learn, which are
-# clustered by all their 64 pixels. Only the picture shows them in two dimensions, those of a principal component
-# analysis.
+# Two blobs; a large and a small blob; two moons; two rings; and the handwritten 3s and 8s of scikit-learn. The digits
+# are clustered by all 64 pixels; the figure shows them in two dimensions, found by principal component analysis.
 
 import warnings
 
@@ -57,11 +56,11 @@ data["digits 3 and 8"] = pair_of_digits(3, 8)
 # %%
 # Four methods, the same for all sets
 # -----------------------------------
-# The kernel makes the difference. With the linear one (the default) the border is a straight line. With a narrow RBF
-# kernel, here eight times narrower than the default width, it bends.
+# The kernel makes the difference. With the linear kernel (the default), the boundary is a straight line. With a narrow
+# RBF kernel, here eight times narrower than the default width, it bends.
 #
-# With a narrow kernel the result depends on the random start as well. The remedy is that of k-means: start several
-# times and keep the fit of lowest objective, which needs no labels.
+# With a narrow kernel, the result also depends on the random start. The remedy is the same as for k-means: start
+# several times and keep the fit with the lowest objective, which needs no labels.
 
 
 def narrow(X, factor=8.0):
@@ -79,10 +78,9 @@ X, y = data["two rings"]
 for model in best_of_starts(X, gamma=narrow(X)):
     print(f"rings: objective {model.objective_:5.2f}, accuracy {clustering_accuracy(y, model.labels_):.2f}")
 
-# %%
-# Points have the colour of their cluster; the colour of the plane is the value of the decision function, white at the
-# border. For the digits it is the plane of the two components through the middle of the data. The number is the share
-# of rows on the side of their class.
+# %% The color of a point shows its cluster; the color of the plane shows the value of the decision function, with white
+# at the boundary. For the digits, it is the plane of the two components through the middle of the data. The number is
+# the share of rows that are on the side of their class.
 
 
 def methods(X):
@@ -128,19 +126,19 @@ for ax, method in zip(axes[:, 0], fitted):
     ax.set_ylabel(method, fontsize="large")
 plt.show()
 
-# %%
-# What to read from it:
+# %% What this shows:
 #
-# - **Blobs** of the same size: all methods find them, but for a few rows in between.
-# - **A large and a small blob**: by default the sizes of the two parts may differ by 0.3 of the rows, 65 to 35 percent.
-#   The real ones differ by more, so that the border has to run through the large blob. Who knows that says
-#   ``balance=0.8``, and the narrow kernel finds them (below). The linear one does not: its border goes through the mean
-#   of the rows unless the balance forbids it. k-means, too, prefers parts of similar size.
-# - **Moons and rings**: no straight border can separate them. A narrow kernel measures the margin along the shapes, and
-#   the rings come out whole. The moons do not: at this width a cut across them has the lower objective. Twice as narrow
-#   it has not, as the next picture shows. Spectral clustering gets the rings as well, and not the moons either.
-# - **Digits**: the clusters are round enough for a straight border, k-means and the linear kernel are equal, spectral
-#   clustering is a little better. The kernel that suits the rings is too narrow here.
+# - **Blobs** of the same size: all methods find them, except for a few rows in between.
+# - **A large and a small blob**: by default, the sizes of the two parts may differ by 0.3 of the rows, that is, 65 to
+#   35 percent. These blobs differ by more, so the boundary has to run through the large blob. If you know this, set
+#   ``balance=0.8``, and the narrow kernel finds them (below). The linear kernel does not: its boundary goes through the
+#   mean of the rows unless the balance prevents it. k-means also prefers parts of similar size.
+# - **Moons and rings**: no straight boundary can separate them. A narrow kernel measures the margin along the shapes,
+#   and finds the rings. It does not find the moons: at this width, a cut across them has a lower objective. With a
+#   kernel twice as narrow it finds them, as the next figure shows. Spectral clustering also finds the rings but not the
+#   moons.
+# - **Digits**: the clusters are round enough for a straight boundary. k-means and the linear kernel are equally good,
+#   and spectral clustering is slightly better. The kernel that suits the rings is too narrow here.
 
 X, y = data["large and small"]
 for balance in (0.3, 0.8):
@@ -152,9 +150,9 @@ for balance in (0.3, 0.8):
 # %%
 # The width decides
 # -----------------
-# The same rows with ever narrower kernels. There is no width for all sets, and no label to choose it by. On the left of
-# the picture the border is stiff. On the right every row is far from every other, nothing but the balance says where
-# the border runs, and a good result is luck. Each point is the best of five starts.
+# The same rows with narrower and narrower kernels. No width suits all sets, and there are no labels to choose it by. On
+# the left of the figure, the boundary is stiff. On the right, every row is far from every other row, only the balance
+# determines the boundary, and a good result is luck. Each point is the best of five starts.
 
 figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
 factors = 2.0 ** np.arange(6)
@@ -175,8 +173,8 @@ plt.show()
 # %%
 # All pairs of digits
 # -------------------
-# One pair proves little. Here are all 45, clustered by k-means and by the linear :class:`wellsvm.MaxMarginClustering`
-# with its defaults.
+# A single pair proves little. Here are all 45, clustered by k-means and by the linear
+# :class:`wellsvm.MaxMarginClustering` with its defaults.
 
 pairs = [pair_of_digits(a, b) for a in range(10) for b in range(a + 1, 10)]
 rivals = {"k-means": KMeans(2, n_init=10, random_state=0), "large margin": MaxMarginClustering(random_state=0)}

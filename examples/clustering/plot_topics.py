@@ -2,17 +2,17 @@
 Topics of sentence embeddings, beside k-means, spectral clustering and HDBSCAN
 ==============================================================================
 
-Short texts are clustered by their embeddings today: some hundred dense columns, a few topics of very different size.
-The sample here is 700 one-line descriptions of software packages of a Linux distribution (Debian), embedded by a small
-sentence encoder and reduced to 48 principal components. Their section in the distribution (games, sound, net, ...) is
-the truth that the clusters are held against; no method sees it.
+Today, short texts are often clustered by their embeddings: a few hundred dense columns and a few topics of very
+different sizes. The sample here consists of 700 one-line descriptions of software packages in a Linux distribution
+(Debian), embedded by a small sentence encoder and reduced to 48 principal components. The clusters are compared with
+the section of each package (games, sound, net, ...), which no method sees.
 """
 
 # %%
 # Seven clusters by five methods
 # ------------------------------
-# All at their defaults, but for the number of clusters. HDBSCAN finds the number itself and leaves rows out as noise;
-# each row that it leaves out counts as a cluster of its own.
+# All methods use their defaults, except for the number of clusters. HDBSCAN finds the number itself and treats some
+# rows as noise; each of these counts as a cluster of its own.
 
 from pathlib import Path
 
@@ -51,8 +51,8 @@ for name, values in scores.items():
 # %%
 # Which section went where
 # ------------------------
-# Rows are sections, columns are clusters, the largest first. A cluster that takes its rows from one section is dark in
-# one place.
+# Rows are sections and columns are clusters, with the largest first. A cluster whose rows come from one section is dark
+# in one place.
 
 
 def draw(ax, name):
@@ -72,8 +72,8 @@ for ax, name in zip(axes, ("k-means", "spectral", "large margin, linear")):
 # %%
 # A few links
 # -----------
-# Someone who looks at pairs of descriptions can often tell whether they belong together, without having names for the
-# topics. Such pairs are ``must_link`` and ``cannot_link``. What they help is measured on rows that no link names.
+# Someone who looks at pairs of descriptions can often tell whether they belong together, without naming the topics.
+# Pass such pairs as ``must_link`` and ``cannot_link``. Their benefit is measured on rows that are not part of any link.
 
 pairs = np.random.default_rng(0).integers(len(y), size=(200, 2))
 pairs = pairs[pairs[:, 0] != pairs[:, 1]]

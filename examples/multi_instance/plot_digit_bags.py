@@ -2,16 +2,18 @@
 Find a digit when only whole pictures are labeled
 =================================================
 
-Each picture is a mosaic of twelve handwritten digits. Training knows one thing about it: whether a certain digit is
-somewhere in it. :class:`wellsvm.MultiInstanceSVC` learns from that to classify new mosaics and to point at the digit.
+Each picture is a mosaic of twelve handwritten digits. For training, only one thing is known about each mosaic: whether
+it contains a certain digit. From this, :class:`wellsvm.MultiInstanceSVC` learns to classify new mosaics and to locate
+the digit.
 """
 
 # %%
 # Mosaics as bags
 # ---------------
-# :func:`wellsvm.datasets.make_digit_bags` draws 140 mosaics from scikit-learn's handwritten digits, no image twice.
-# Half of the mosaics hold the target one to three times, the others never. :func:`wellsvm.images.images_to_bags` cuts
-# every mosaic into its 3 x 4 regions: each of them is an instance, a row of pixels.
+# :func:`wellsvm.datasets.make_digit_bags` draws 140 mosaics from scikit-learn's handwritten digits and uses no image
+# twice. Half of the mosaics contain the target one to three times; the others do not contain it.
+# :func:`wellsvm.images.images_to_bags` cuts every mosaic into its 3 x 4 regions. Each region is an instance, that is, a
+# row of pixels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,8 +43,8 @@ print(bags)
 # %%
 # Learn from labels of mosaics
 # ----------------------------
-# Forty mosaics train. The key instances, one per positive mosaic, are the classifier's own guess of where the 3 is;
-# nobody told it.
+# Forty mosaics are used for training. The key instances, one per positive mosaic, are the classifier's own guess of
+# where the 3 is; it is never given this information.
 
 train, test = slice(0, N_TRAIN), slice(N_TRAIN, N_BAGS)
 model = MultiInstanceSVC(random_state=0).fit(bags[train], relevant[train])
@@ -54,7 +56,7 @@ print(f"key instances of the training mosaics that are a 3: {right.sum()} of {ri
 # %%
 # Look at new mosaics
 # -------------------
-# The first ten test mosaics. What scores low is pale; regions with a positive score are outlined.
+# These are the first ten test mosaics. Regions with a low score are pale; regions with a positive score are outlined.
 
 figure, axes = plt.subplots(2, 5, figsize=(11, 4.4), layout="constrained")
 figure.get_layout_engine().set(wspace=0.06, hspace=0.08)
@@ -72,10 +74,10 @@ plt.show()
 # %%
 # All ten digits, and MI-SVM
 # --------------------------
-# One digit proves little. So every digit is the target once, with the same parameters and no tuning, beside MI-SVM
-# (:class:`wellsvm.baselines.MISVM`), the classical alternation between key instances and classifier. A located region
-# is a success if the mosaic is relevant and the region is the target; the success rate combines the share of successes
-# among relevant and among located mosaics.
+# A single digit proves little, so every digit is the target once, with the same parameters and no tuning. The
+# comparison is with MI-SVM (:class:`wellsvm.baselines.MISVM`), the classical alternation between key instances and
+# classifier. A located region is a success if the mosaic is relevant and the region shows the target. The success rate
+# combines the share of successes among the relevant and among the located mosaics.
 
 METHODS = {"MultiInstanceSVC": MultiInstanceSVC(random_state=0), "MI-SVM": MISVM(random_state=0)}
 
@@ -92,9 +94,8 @@ rates = np.array([success_rates(target) for target in range(10)])
 for name, column in zip(METHODS, rates.T):
     print(f"{name:<17} mean success rate {column.mean():.3f}, from {column.min():.3f} to {column.max():.3f}")
 
-# %%
-# Both are close: about fifty test mosaics are relevant, so that one more or less of them is worth some 0.02. The digit
-# to be found matters far more than the method.
+# %% The two methods are close: about fifty test mosaics are relevant, so a single one changes the rate by about 0.02.
+# The digit matters far more than the method.
 
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for column, (name, colour, marker) in enumerate(zip(METHODS, ("#0072b2", "#d55e00"), "os")):

@@ -2,24 +2,26 @@
 Locate a flower from labeled crops
 ==================================
 
-Someone cut pieces out of two photographs and noted for each piece whether there is a flower in it, not where. From that
-:class:`wellsvm.MultiInstanceSVC` learns which regions are the flower, and shows them in parts of the photographs that
+Someone cut pieces out of two photographs and noted for each piece whether it shows a flower, but not where. From this,
+:class:`wellsvm.MultiInstanceSVC` learns which regions show the flower, and finds them in parts of the photographs that
 it has never seen.
 """
 
 # %%
 # Crops as bags
 # -------------
-# scikit-learn brings two photographs, a dahlia and a pagoda with orange roofs. Both are cut in two: crops of the upper
-# parts train, the lower parts are kept for the test. A crop of 96 x 96 pixels becomes a bag of 16 regions, each with
-# mean and standard deviation of its colours as features.
+# scikit-learn includes two photographs, a dahlia and a pagoda with orange roofs. Both are cut in two: crops of the
+# upper parts are used for training, and the lower parts for testing. A crop of 96 x 96 pixels becomes a bag of 16
+# regions, with the mean and standard deviation of its colors as features of each region.
 #
-# The label of a crop would come from a person. Here two circles, drawn by eye around the flowers, stand in: a crop is
-# positive if they cover a good part of it, negative if they do not touch it, and left out in between. The circles
-# serve for these labels and for the check at the end; the classifier sees neither them nor a label of any region.
+# In practice, a person would label the crops. Here, two circles drawn by eye around the flowers take that role: a crop
+# is positive if they cover a good part of it, negative if they do not touch it, and left out otherwise. The circles are
+# used only for these labels and for the check at the end; the classifier sees neither the circles nor a label of any
+# region.
 #
-# The set-up was chosen with an eye on the result: regions described by single blobs with their neighbours were less
-# precise, and the pagoda as the concept was not found. It shows what can be had, not what to expect.
+# The setup was chosen with an eye on the result: regions described by single blobs with their neighbours were less
+# precise, and with the pagoda as the concept, nothing was found. The example shows what is possible, not what to
+# expect.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,8 +60,8 @@ print(f"{y.sum()} crops with flower, {(~y).sum()} without;", bags)
 # %%
 # Learn, and look where nobody looked before
 # ------------------------------------------
-# In the lower parts of the photographs the same grid is laid, now with overlapping regions. The picture is pale where
-# scores are low, and the best three regions are outlined with their scores.
+# The lower parts of the photographs get the same grid, now with overlapping regions. The picture is pale where scores
+# are low, and the best three regions are outlined with their scores.
 
 model = MultiInstanceSVC(random_state=0).fit(bags, y)
 lower = {"grid": ((height - CUT) // CELL, width // CELL), "region_size": 2}
@@ -89,8 +91,8 @@ plt.show()
 # %%
 # Where in the crops?
 # -------------------
-# The bags know where their regions are, so `locate` names the deciding region of a crop by its box in pixels. What a
-# crop is worth as a whole is said by a probability, calibrated on crops that were held out.
+# The bags know where their regions are, so `locate` returns the deciding region of a crop as a box in pixels. A
+# probability, calibrated on held-out crops, describes the crop as a whole.
 
 calibrated = MultiInstanceSVC(probability=True, random_state=0).fit(bags, y)
 some = np.flatnonzero(y)[:4]
@@ -107,17 +109,18 @@ plt.show()
 # %%
 # How good is it?
 # ---------------
-# Regions of the lower part of the dahlia picture, against the circles:
+# Regions in the lower part of the dahlia picture, compared with the circles:
 
 bag = image_to_bag(flower[CUT:], "grid", **lower)
 found = model.decision_function_instances(bag.instances) > 0
 real = np.array([petals[CUT:][top:bottom, left:right].mean() > 0.5 for top, left, bottom, right in bag.boxes])
 print(f"regions called flower that are: {np.mean(real[found]):.0%}; flower regions found: {np.mean(found[real]):.0%}")
 
-# %%
-# What this shows: labels of whole crops were enough to tell petals from dark leaves, from sky and, but for a false
-# alarm of low score, from orange roofs; and to find a second flower. The rim of the flower and its red heart are found
-# less surely: one telling region is all that a positive crop needs, so nothing makes the classifier claim the whole.
+# %% What this shows: labels of whole crops were enough to distinguish petals from dark leaves, from the sky and (except
+# for one false alarm with a low score) from orange roofs, and to find a second flower. The rim of the flower and its
+# red center are found less reliably: a positive crop needs only one convincing region, so the classifier has no reason
+# to mark the whole flower.
 #
-# What it does not show: a detector of flowers. Two photographs are no data set, training and test parts share flower,
-# light and camera, and the features know colour and roughness only. "Flower" here means a surface like these petals.
+# What it does not show is a detector of flowers. Two photographs are not a data set; the training and test parts share
+# flower, light and camera; and the features describe only color and roughness. "Flower" here means a surface like these
+# petals.

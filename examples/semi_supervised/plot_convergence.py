@@ -3,16 +3,16 @@ Watch a fit converge
 ====================
 
 A fit collects label vectors, each a complete guess of the missing labels, and weighs them against each other by one
-convex program. What happened on the way is kept in ``history_``; the displays of :mod:`wellsvm.plotting` draw it.
+convex program. The steps are recorded in ``history_``, and the displays of :mod:`wellsvm.plotting` draw them.
 """
 
 # %%
 # A fit, row by row
 # -----------------
-# A thousand generated documents with 40 labels. ``verbose=1`` prints a line for every label vector: the objective, an
-# upper bound of the relaxation that falls as label vectors are added; the duality gap; and by how much the next label
-# vector violates its constraint. ``init="svm"`` is the paper's plain start; with a ``tol`` ten times finer than the
-# default there is more to see.
+# A thousand generated documents with 40 labels. ``verbose=1`` prints a line for every label vector: the objective,
+# which is an upper bound of the relaxation and falls as label vectors are added; the duality gap; and the amount by
+# which the next label vector violates its constraint. ``init="svm"`` is the paper's plain start; with a ``tol`` ten
+# times finer than the default, there is more to see.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,9 +30,9 @@ print(f"\n{model.status_} after {model.n_iter_} label vectors")
 # %%
 # The same in a picture
 # ---------------------
-# The gap is that of the problem restricted to the label vectors at hand: large on the way, at most ``tol`` at the end.
-# The violation is still large there. Label vectors that are not in use could be added, but the last ones have hardly
-# lowered the objective any more, and so the run ends: ``status_`` says so, and ``oracle_violation_`` by how much.
+# The gap is that of the problem restricted to the label vectors found so far: large at first, and at most ``tol`` at
+# the end. The violation is still large at the end. More label vectors could be added, but the last ones hardly lowered
+# the objective, so the run stops. ``status_`` says so, and ``oracle_violation_`` holds the remaining violation.
 
 display = ConvergenceDisplay.from_estimator(model, color="#0072b2", linewidth=2)
 display.figure_.set_size_inches(7, 4.6)
@@ -45,8 +45,9 @@ plt.show()
 # %%
 # What the label vectors disagree on
 # ----------------------------------
-# One line per label vector, the heaviest on top, and one column per row on which they differ; all others are left out.
-# The solution is their mixture. Refinement then settles on one labelling, ``transduction_``.
+# The figure has one line per label vector, with the heaviest on top, and one column per row of X on which they differ;
+# all other rows are left out. The solution is a mixture of them. Refinement then settles on one labeling,
+# ``transduction_``.
 
 display = LabelingsDisplay.from_estimator(model)
 display.figure_.set_size_inches(9, 3.6)
@@ -55,9 +56,9 @@ plt.show()
 # %%
 # Where to start
 # --------------
-# Three first label vectors for the same problem. The default, ``init="refined"``, begins with a labelling that is good
-# already and needs few more; the plain predictions of the supervised SVM and the best of 20 random labellings by kernel
-# alignment need more. Once refined, at the end of the fit, all three are close.
+# Here are three different starts for the same problem. The default, ``init="refined"``, starts with a good labeling and
+# needs few others; the plain predictions of the supervised SVM and the best of 20 random labelings by kernel alignment
+# need more. After refinement, at the end of the fit, all three are close.
 
 looks = {"refined": ("#0072b2", "o"), "svm": ("#d55e00", "s"), "alignment": ("#009e73", "^")}
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")

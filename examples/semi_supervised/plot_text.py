@@ -2,16 +2,16 @@
 Classify documents from a handful of labels
 ===========================================
 
-Two classes of documents as sparse tf-idf rows, a few of them labeled. Documents of a class share words that no labeled
-document may hold; the rows without a label tell which words go together. The documents are generated, so that nothing
-is downloaded: see :doc:`/choices` for tables on real ones.
+Two classes of documents are given as sparse tf-idf rows, and a few of them are labeled. Documents of a class share
+words that may not occur in any labeled document; the unlabeled rows show which words go together. The documents are
+generated, so nothing is downloaded; see :doc:`/choices` for tables on real documents.
 """
 
 # %%
 # Documents
 # ---------
-# :func:`wellsvm.datasets.make_sparse_text` draws them with the word frequencies of real text; half of the words of a
-# document depend on its class.
+# :func:`wellsvm.datasets.make_sparse_text` generates them with the word frequencies of real text; half of the words in
+# a document depend on its class.
 
 import warnings
 
@@ -33,12 +33,12 @@ print(f"{X.shape[0]} documents, each with {X.nnz / X.shape[0]:.0f} of {X.shape[1
 # Five methods, the same labels
 # -----------------------------
 # The supervised SVM (``C_unlabeled=0``); scikit-learn's self-training and label spreading; and
-# :class:`wellsvm.SemiSupervisedSVC`, once with its default balance, the class shares of the labeled rows, and once told
-# the true share. Nothing is tuned, but for self-training: with its defaults it falls to one class here, so it gets
-# balanced class weights and a higher threshold.
+# :class:`wellsvm.SemiSupervisedSVC`, once with its default balance, which is estimated, and once with the true share.
+# Nothing is tuned, except for self-training: with its defaults it ends up with a single class here, so it gets balanced
+# class weights and a higher threshold.
 #
-# A third of the documents is kept for the test: training never sees them, not even without their label. Labels are
-# drawn at random, so that with few of them their class shares are chance. Five draws for each number of labels.
+# A third of the documents is kept for testing and not used for training, not even without labels. Labels are drawn at
+# random, so with few labels their class shares are mostly chance. There are five draws for each number of labels.
 
 METHODS = {
     "SVM, labeled rows only": SemiSupervisedSVC(C_unlabeled=0, unlabeled=-1, random_state=0),
@@ -69,8 +69,7 @@ scores = np.array([[[accuracy(m, n, s) for s in range(DRAWS)] for n in COUNTS] f
 for name, row in zip(METHODS, scores.mean(axis=2)):
     print(f"{name:<23}", "  ".join(f"{n} labels: {value:.3f}" for n, value in zip(COUNTS, row)))
 
-# %%
-# Lines are means, dots single draws.
+# %% Lines are means, and dots are single draws.
 
 COLOURS = ("#d55e00", "#999999", "#009e73", "#0072b2", "#56b4e9")
 figure, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
@@ -91,7 +90,8 @@ plt.show()
 # %%
 # How much should an unlabeled row count?
 # ---------------------------------------
-# ``C_unlabeled`` says it; a labeled row counts ``C=1``, and at 0 there is the supervised SVM. One thin line per draw:
+# ``C_unlabeled`` sets this weight; a labeled row has the weight ``C=2``, and 0 gives the supervised SVM. There is one
+# thin line per draw:
 
 PRICES = (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 models = [SemiSupervisedSVC(C_unlabeled=price, unlabeled=-1, random_state=0) for price in (0, *PRICES)]
@@ -108,7 +108,6 @@ ax.set_axisbelow(True)
 ax.legend(frameon=False)
 plt.show()
 
-# %%
-# Too low a price wastes the rows; from some point on the mean changes little here. On the real text of :doc:`/choices`
-# 0.3 was better than 0.1, and 1 was not. Single draws differ more than prices do, so a value read off one draw means
-# little: :class:`wellsvm.SemiSupervisedSVCCV` chooses by cross-validation.
+# %% If the weight is too low, the unlabeled rows are wasted; above some value, the mean changes little here. On the
+# real text in :doc:`/choices`, 0.3 was better than 0.1, and 1 was not. Draws differ more than weights do, so a value
+# chosen from a single draw means little; :class:`wellsvm.SemiSupervisedSVCCV` chooses by cross-validation.

@@ -1,16 +1,18 @@
 """
-Two moons: the border with and without unlabeled rows
-=====================================================
+Two moons: the boundary with and without unlabeled rows
+=======================================================
 
-Six labels and 194 rows without one. The supervised SVM sees the six; :class:`wellsvm.SemiSupervisedSVC` with the same
-kernel and the same ``C`` sees where the other rows lie as well, and moves its border to where they are few.
+There are six labels, and 194 rows without one. The supervised SVM sees only the six labeled rows;
+:class:`wellsvm.SemiSupervisedSVC`, with the same kernel and the same ``C``, also sees where the other rows lie, and
+moves its boundary to where there are few of them.
 """
 
 # %%
 # Four draws of moons and labels
 # ------------------------------
-# The first four, none picked. ``C_unlabeled=0`` gives an unlabeled row no price: that is the supervised SVM. The RBF
-# kernel is a few times narrower than the default, as moons need it; for both alike.
+# These are the first four draws, without any selection. With ``C_unlabeled=0``, unlabeled rows have no weight, which
+# gives the supervised SVM. For both models, the RBF kernel is a few times narrower than the default, as the moons
+# require.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,7 +61,7 @@ plt.show()
 # Forty draws
 # -----------
 # Four draws prove little. Here are forty for each number of labels, each with both models. A point above the line is a
-# draw where the unlabeled rows helped.
+# draw in which the unlabeled rows helped.
 
 COUNTS = (4, 8, 16)
 
@@ -86,8 +88,7 @@ for ax, n_labeled in zip(axes, COUNTS):
 axes[0].set_ylabel("accuracy, all rows")
 plt.show()
 
-# %%
-# Unlabeled rows help on average and not every time. Two labels per moon may lie so that another border with a wide gap
-# fits them as well, and then the rows without a label confirm the mistake. With more labels that is rarer, and there
-# is less to win. :class:`wellsvm.SemiSupervisedSVCCV` chooses ``C_unlabeled`` by cross-validation, 0 included, where
-# there are enough labels for folds.
+# %% Unlabeled rows help on average, but not every time. With two labels per moon, another boundary with a wide gap may
+# fit the labels too, and then the unlabeled rows confirm the mistake. With more labels this happens less often, and
+# there is less to gain. If there are enough labels for folds, :class:`wellsvm.SemiSupervisedSVCCV` chooses
+# ``C_unlabeled`` by cross-validation, with 0 among the candidates.

@@ -47,9 +47,9 @@ def check_archive(archive: zipfile.ZipFile, size: int) -> None:
     """
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
-        raise ValueError(f"it has {len(members)} members; at most {MOST_MEMBERS} are read")
+        raise ValueError(f"it has {len(members)} members; at most {MOST_MEMBERS} are allowed")
     if len({member.filename for member in members}) < len(members):
-        raise ValueError("it has two members of the same name")
+        raise ValueError("it has two members with the same name")
     total, most = sum(member.file_size for member in members), most_bytes(size)
     if total > most:
         raise ValueError(
@@ -62,7 +62,9 @@ def check_archive(archive: zipfile.ZipFile, size: int) -> None:
         elif member.filename.endswith(".json"):
             allowed = most_bytes(member.compress_size, ALWAYS_JSON, PACKED_JSON)
             if member.file_size > allowed:
-                raise ValueError(f"{member.filename} unpacks to {member.file_size / 2**20:.0f} MiB; it cannot be right")
+                raise ValueError(
+                    f"{member.filename} unpacks to {member.file_size / 2**20:.0f} MiB, which cannot be right"
+                )
 
 
 def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:

@@ -33,7 +33,7 @@ def column_names(X: Any) -> list[str] | None:
     text = [isinstance(name, str) for name in names]
     if any(text) and not all(text):
         other = next(name for name in names if not isinstance(name, str))
-        raise TypeError(f"the columns mix names that are text with others, such as {other!r}; make all of them text")
+        raise TypeError(f"some column names are text and others are not, such as {other!r}; make all of them text")
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
@@ -46,18 +46,18 @@ def as_matrix(X: Any, name: str) -> Matrix:
     try:
         X = np.asarray(X)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is no 2-D array: {error}") from None
+        raise ValueError(f"{name} is not a 2-D array: {error}") from None
     if X.ndim != 2:
         raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (instances, features)")
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has the dtype {X.dtype}; pass its real part, or its size")
     if X.dtype.kind not in "fiubOUS":
-        raise ValueError(f"{name} has the dtype {X.dtype}, which holds no numbers")
+        raise ValueError(f"{name} has the dtype {X.dtype}, which is not numeric")
     if X.dtype.kind not in "fiub":
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{name} holds something that is no number: {error}") from None
+            raise ValueError(f"{name} contains something that is not a number: {error}") from None
     return X
 
 
@@ -66,9 +66,9 @@ def as_groups(groups: Any, n_instances: int) -> np.ndarray:
     try:
         values = np.asarray(groups)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"groups is no list of bags: {error}") from None
+        raise ValueError(f"groups is not a list of bags: {error}") from None
     if values.ndim != 1:
-        raise ValueError(f"groups has shape {values.shape}; expected one dimension, the bag of each row")
+        raise ValueError(f"groups has shape {values.shape}; expected one dimension, with the bag of each row")
     if len(values) != n_instances:
         raise ValueError(f"groups has {len(values)} entries for {n_instances} instances; give the bag of every row")
     require(n_instances > 0, "X has no rows; at least one bag with one instance is needed")
@@ -88,4 +88,4 @@ def numbers(column: Any, name: Any) -> np.ndarray:
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"column {name!r} holds something that is no number: {error}") from None
+        raise ValueError(f"column {name!r} contains something that is not a number: {error}") from None

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["NOT_USED", "shares_told"]
 
-NOT_USED = "not used: this is the supervised SVM"
+NOT_USED = "not used; this model is the supervised SVM"
 # Classes told at most; the attributes have them all.
 MOST_CLASSES = 6
 

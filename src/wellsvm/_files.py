@@ -26,13 +26,13 @@ def check_replaceable(path: str | os.PathLike[str]) -> Path:
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
     if target.exists() and not target.is_file():
-        raise OSError(f"{path} is not a regular file; give the name of a file in a folder")
+        raise OSError(f"{path} is not a regular file; pass the name of a file in a folder")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"the folder of {path} does not exist; make it first")
+        raise FileNotFoundError(f"the folder of {path} does not exist; create it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"the folder of {path} cannot be written to")
+        raise PermissionError(f"the folder of {path} is not writable")
     return target
 
 

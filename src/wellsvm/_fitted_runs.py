@@ -82,7 +82,7 @@ def runs_of(model: Any) -> list[Run]:
 def run_named(runs: list[Run], name: Any) -> Run:
     """The run of a class or division; the first if ``name`` is None."""
     if not runs:
-        raise ValueError("the model was fitted without a single label vector: one cluster needs no division")
+        raise ValueError("the model has no label vectors: a single cluster needs no division")
     if name is None:
         return runs[0]
     found = [run for run in runs if run.name == name]

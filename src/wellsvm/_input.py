@@ -27,7 +27,7 @@ from wellsvm.options import Options
 __all__ = ["check_matrix", "checked_sparse", "require_unique_names"]
 
 COMPRESSED = {"csr": (0, "rows"), "csc": (1, "columns"), "bsr": (0, "rows of blocks")}
-WAY_OUT = "build the matrix anew, for instance from (data, (row, column))"
+WAY_OUT = "rebuild the matrix, for example from (data, (row, column))"
 
 
 def check_matrix(
@@ -115,7 +115,7 @@ def checked_sparse(X: Matrix, name: str = "X", *, own: bool = False) -> Matrix:
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has the dtype {X.dtype}; pass its real part, or its size")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"{name} has the dtype {X.dtype}, which holds no numbers; convert it with astype(float)")
+        raise ValueError(f"{name} has the dtype {X.dtype}, which is not numeric; convert it with astype(float)")
     if X.format == "lil":
         X = X.tocsr()  # joins lists and follows no index
     elif X.format == "dok":
@@ -145,7 +145,7 @@ def require_unique_names(X: Any, name: str = "X") -> None:
         except TypeError:  # a name that cannot be compared is no name; scikit-learn has its own words for it
             return
         if again:
-            raise ValueError(f"{name} has two columns called {column!r}; every column needs a name of its own")
+            raise ValueError(f"{name} has two columns called {column!r}; column names must be unique")
         seen.add(column)
 
 
@@ -192,7 +192,7 @@ def _diagonals(X: Matrix, name: str) -> Matrix:
     if X.data.ndim != 2 or len(offsets) != X.data.shape[0]:
         raise ValueError(f"{name} has {len(offsets)} offsets for values of shape {X.data.shape}; {WAY_OUT}")
     if len(np.unique(offsets)) != len(offsets):
-        raise ValueError(f"{name}.offsets names a diagonal twice; {WAY_OUT}")
+        raise ValueError(f"{name}.offsets contains the same diagonal twice; {WAY_OUT}")
     return _made(X, data=np.require(X.data, requirements=("C", "A")), offsets=offsets)
 
 
@@ -202,7 +202,7 @@ def _whole_numbers(part: Any, name: str) -> np.ndarray:
     if part.ndim != 1 or part.dtype.kind not in "iu":
         raise ValueError(f"{name} must be whole numbers in one dimension; got {part.dtype} of shape {part.shape}")
     if part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} holds {part.max()}, which is no index; {WAY_OUT}")
+        raise ValueError(f"{name} holds {part.max()}, which is not an index; {WAY_OUT}")
     # isinstance by size and order of bytes: a type such as ">i4" has to be turned round
     kept = part.dtype if part.dtype in (np.dtype(np.int32), np.dtype(np.int64)) else np.dtype(np.int64)
     return np.require(part, dtype=kept, requirements=("C", "A"))
@@ -216,7 +216,7 @@ def _in_range(indices: np.ndarray, size: int, name: str, own: bool) -> np.ndarra
         bad = lowest if lowest < 0 else highest
         places = np.flatnonzero(indices == bad)  # none where another thread has changed it again
         where = f" at place {places[0]}" if places.size else ""
-        raise ValueError(f"{name} holds {bad}{where}, which lies outside of the {size} that there are; {WAY_OUT}")
+        raise ValueError(f"{name} holds {bad}{where}, which is outside the range of {size}; {WAY_OUT}")
     return indices
 
 

@@ -29,7 +29,7 @@ DEEPEST = 50
 def require_sound(part: Any, depth: int = 0) -> None:
     """Refuse a model, or a part of one, that could not predict; ValueError names the attribute."""
     if depth > DEEPEST:
-        raise ValueError("its parts are nested too deeply")
+        raise ValueError("its contents are nested too deeply")
     if sparse.issparse(part):
         checked_sparse(part, "a sparse matrix in it")
     elif isinstance(part, BaseEstimator):
@@ -77,7 +77,7 @@ def _require_expansion(model: Any, stored: dict[str, Any], n_functions: int, wid
     coef, support, vectors = stored["dual_coef_"], stored["support_"], stored["support_vectors_"]
     _require_numbers("dual_coef_", coef, (n_functions, None))
     _require_numbers("support_", support, (coef.shape[1],), kinds="iu")
-    _require(support.size == 0 or int(support.min()) >= 0, "support_", "names a row that does not exist")
+    _require(support.size == 0 or int(support.min()) >= 0, "support_", "refers to a row that does not exist")
     kernel = vars(model).get("_kernel")
     if not isinstance(kernel, Kernel):
         raise ValueError(f"its _kernel is {type(kernel).__name__}")
@@ -87,7 +87,7 @@ def _require_expansion(model: Any, stored: dict[str, Any], n_functions: int, wid
         sound = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
         _require(sound, f"_kernel.{name}", f"is {value!r}")
     if kernel.name == "precomputed":
-        _require(support.size == 0 or int(support.max()) < width, "support_", "names a row that does not exist")
+        _require(support.size == 0 or int(support.max()) < width, "support_", "refers to a row that does not exist")
     else:
         _require_numbers("support_vectors_", vectors, (coef.shape[1], width))
 
@@ -101,7 +101,7 @@ def _require_classes(model: Any, n_functions: int) -> None:
             _require_numbers("children_", children, (max(1, n_functions), 2), kinds="iu")  # one cluster has no function
         return
     sound = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "biufUOM"
-    _require(sound and len(classes) >= 2, "classes_", "is no list of classes")
+    _require(sound and len(classes) >= 2, "classes_", "is not a list of classes")
     expected = 1 if len(classes) == 2 else len(classes)
     _require(n_functions == expected, "intercept_", f"has {n_functions} entries for {len(classes)} classes")
 
@@ -109,7 +109,7 @@ def _require_classes(model: Any, n_functions: int) -> None:
 def _require_numbers(name: str, values: Any, shape: tuple[int | None, ...], kinds: str = "f") -> None:
     """An array of finite numbers of this shape; None is any length."""
     dense = values.data if sparse.issparse(values) else values
-    _require(isinstance(dense, np.ndarray) and dense.dtype.kind in kinds, name, "is no array of numbers")
+    _require(isinstance(dense, np.ndarray) and dense.dtype.kind in kinds, name, "is not an array of numbers")
     fits = len(values.shape) == len(shape) and all(a == b for a, b in zip(values.shape, shape) if b is not None)
     _require(fits, name, f"has the shape {values.shape}")
     _require(bool(np.isfinite(dense).all()), name, "holds NaN or infinity")

@@ -30,34 +30,34 @@ class Bags:
     Parameters
     ----------
     X : array or sparse matrix of shape (n_instances, n_features)
-        All instances, dense or CSR. Kept without a copy where the rows of every bag lie together in sorted order of the
-        bags.
+        All instances, dense or CSR. They are not copied if the rows of every bag are adjacent and the bags are in
+        sorted order.
     groups : array of shape (n_instances,)
-        The bag of each row: numbers, strings, anything that can be sorted. Bags come in sorted order, as
-        ``np.unique(groups)`` gives them: with numbers 0 ... n - 1, labels ``y[k]`` belong to bag number k.
+        The bag of each row: numbers, strings, or anything else that can be sorted. Bags are in the order of
+        ``np.unique(groups)``: with the numbers 0 ... n - 1, the label ``y[k]`` belongs to bag k.
 
     Attributes
     ----------
     X : array or CSR matrix of shape (n_instances, n_features)
-        The instances, bag after bag; inside a bag in the caller's order.
+        The instances, bag by bag; within a bag, in the original order.
     offsets : int array of shape (n_bags + 1,)
         Bag i owns the rows ``offsets[i] ... offsets[i + 1] - 1`` of X.
     names : array of shape (n_bags,)
-        What ``groups`` calls each bag.
+        The name of each bag in ``groups``.
     order : int array of shape (n_instances,), or None
-        Row of the caller's X that each row of ``X`` was; None where it is the same row.
+        The original index of each row of ``X``; None if the order did not change.
     sizes : int array of shape (n_bags,)
-        Instances of each bag, at least one.
+        Number of instances in each bag, at least one.
     feature_names : list of str, or None
-        Names of the columns, where X is a data frame.
+        Names of the columns, if X is a data frame.
     boxes : list of int arrays of shape (n_instances_of_the_bag, 4), or None
         Where the instances are in their image, if `wellsvm.images.image_bags` made the bags.
 
     Notes
     -----
-    ``len`` is the number of bags and indexing by int, slice, mask or index array gives Bags, so that `cross_val_score`,
-    `GridSearchCV` and `train_test_split` split by bag. Iterating gives each bag as a 2-D array or CSR matrix. A part
-    taken by indexing counts its instances bag after bag, in the order of the part.
+    ``len`` is the number of bags, and indexing by int, slice, mask or index array returns Bags, so `cross_val_score`,
+    `GridSearchCV` and `train_test_split` split by bag. Iterating yields each bag as a 2-D array or CSR matrix. In a
+    subset, instances are counted bag by bag, in the order of the subset.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Bags:
             raise ValueError(f"groups mixes values that cannot be sorted: {error}; use numbers or strings") from None
         order = None
         if np.any(np.diff(bag_of) < 0):
-            require(not isinstance(X, Blocks), "rows in blocks must come sorted by groups; write them in that order")
+            require(not isinstance(X, Blocks), "rows in blocks must be sorted by groups; write them in that order")
             order = np.argsort(bag_of, kind="stable")
             X = X[order]
         self._set(X, np.concatenate([[0], np.cumsum(np.bincount(bag_of))]), names, order)
@@ -103,11 +103,11 @@ class Bags:
         Parameters
         ----------
         bags : sequence of arrays or sparse matrices of shape (n_instances_of_the_bag, n_features)
-            All dense or all sparse, of one width; the bags are named 0, 1, ...
+            All dense or all sparse, with the same number of features; the bags are named 0, 1, ...
         """
         if isinstance(bags, np.ndarray) and bags.ndim == 3:
             n, size, width = bags.shape
-            require(n > 0, "an empty array of bags; at least one bag is needed")
+            require(n > 0, "the array of bags is empty; at least one bag is needed")
             require(size > 0, "bag 0 is empty; every bag needs at least one instance")
             X = as_matrix(bags.reshape(n * size, width), "the array of bags")
             return cls.__new__(cls)._set(X, np.arange(n + 1) * size, np.arange(n))
@@ -124,11 +124,15 @@ class Bags:
             kind, kind_0 = kind_of(part), kind_of(parts[0])
             require(size > 0, f"bag {i} is empty; every bag needs at least one instance: drop it and its label")
             require(kind == kind_0, f"bag {i} is {kind} but bag 0 is {kind_0}; make all bags dense or all sparse")
-            require(width == expected, f"bag {i} has {width} features but bag 0 has {expected}; all need the same")
             require(
-                names[i] == names[0], f"bag {i} has the columns {names[i]} but bag 0 has {names[0]}; give all the same"
+                width == expected,
+                f"bag {i} has {width} features but bag 0 has {expected}; all bags need the same number",
             )
-        require(bool(parts), "an empty list of bags; at least one bag is needed")
+            require(
+                names[i] == names[0],
+                f"bag {i} has the columns {names[i]} but bag 0 has {names[0]}; all bags need the same columns",
+            )
+        require(bool(parts), "the list of bags is empty; at least one bag is needed")
         X = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
         offsets = np.concatenate([[0], np.cumsum([part.shape[0] for part in parts])])
         made = cls.__new__(cls)._set(X, offsets, np.arange(len(parts)))
@@ -146,11 +150,11 @@ class Bags:
         frame : data frame
             pandas, polars, or anything with ``columns`` and ``frame[column]``.
         bag : column name
-            The column that names the bag.
+            The column with the bag of each row.
         label : column name, optional
-            The column of the bag's label: the same in every row of a bag.
+            The column with the label of the bag, which must be the same in every row of a bag.
         features : sequence of column names, optional
-            Columns of the features; all others if None.
+            The feature columns; None means all other columns.
 
         Returns
         -------
@@ -235,7 +239,7 @@ class Bags:
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError(
-            "Bags hold many instances each and are no array; use bags.X for the flat instances, or wrap a transformer "
+            "Bags cannot be converted to an array; use bags.X for the flat instances, or wrap a transformer "
             "as wellsvm.bags.per_instance(transformer)"
         )
 
@@ -274,7 +278,9 @@ class Bags:
         if differs.size:
             bag = int(self.bag_of[differs[0]])
             one, other = own[differs].tolist()[0], values[differs].tolist()[0]
-            raise ValueError(f"y differs inside bag {self.name(bag)}: {one!r} and {other!r}; a bag has one label")
+            raise ValueError(
+                f"y has different labels within bag {self.name(bag)}: {one!r} and {other!r}; a bag has one label"
+            )
         return np.asarray(first)
 
     def with_instances(self, X: Any) -> Bags:
@@ -289,7 +295,7 @@ class Bags:
 def as_bags(bags: Any, groups: Any = None) -> Bags:
     """Bags from what an estimator is given: Bags, a list of 2-D arrays, or flat rows and ``groups``."""
     if isinstance(bags, Bags):
-        require(groups is None, "groups is for flat instances; the first argument holds bags already")
+        require(groups is None, "groups is for flat instances, but the first argument already consists of bags")
         return bags
     if groups is not None:
         return Bags(bags, groups)
@@ -375,5 +381,5 @@ class PerInstance(TransformerMixin, BaseEstimator):
 
 
 def per_instance(transformer: Any) -> PerInstance:
-    """Make a transformer of rows work on bags, for instance in a Pipeline before MultiInstanceSVC."""
+    """Make a transformer of rows work on bags, for example in a Pipeline before MultiInstanceSVC."""
     return PerInstance(transformer)

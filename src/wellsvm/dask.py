@@ -37,7 +37,7 @@ LOST = (KilledWorker, CancelledError, TimeoutError, OSError)  # what the loss of
 
 
 class NoWorkersError(RuntimeError):
-    """No worker of the cluster has answered for too long, or passes failed again and again."""
+    """No worker of the cluster has answered for too long, or passes have failed repeatedly."""
 
 
 def rows(
@@ -51,18 +51,19 @@ def rows(
         Partitions are arrays, CSR matrices, delayed objects or futures of them. They are loaded once and kept by the
         workers; a partition that is lost with its worker is loaded again.
     client : distributed.Client, optional
-        The cluster; None is the current one.
+        The cluster; None means the current one.
     memory : str or int, default="2 GB"
-        What a fit may take in this process for rows copied from the workers: a text such as "500 MB", or bytes.
+        Memory that a fit may use in this process for rows copied from the workers: a string such as "500 MB", or a
+        number of bytes.
     timeout : float, default=60
-        Seconds in which nothing happens, no task ends and no worker is at work, after which tasks are sent out again.
+        Tasks are sent out again if for this many seconds no task finishes and no worker is busy.
     worker_timeout : float, default=300
-        Seconds without any worker after which `NoWorkersError` is raised.
+        `NoWorkersError` is raised after this many seconds without any worker.
 
     Returns
     -------
     DaskRows
-        What estimators take as X. Labels and bags stay in this process.
+        An object that estimators accept as X. Labels and bags stay in this process.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def rows(
     cluster = _Cluster(client, timeout, worker_timeout)
     parts, names = _partitions(X)
     if not parts:
-        raise ValueError("X has no partitions; give at least one")
+        raise ValueError("X has no partitions; at least one is needed")
     return DaskRows(cluster, _loaded(cluster, parts), bytes_of(memory), names)
 
 
@@ -172,7 +173,7 @@ class _Cluster:
                 self._client = get_client()
             except ValueError:
                 raise ValueError(
-                    "no Dask client was found: make one first, for instance client = distributed.Client(address), or "
+                    "no Dask client was found: create one first, for example client = distributed.Client(address), or "
                     "pass it to wellsvm.dask.rows(X, client=client)"
                 ) from None
         return self._client
@@ -257,7 +258,7 @@ class DaskRows(Blocks):
         self.offsets = np.concatenate([[0], np.cumsum([shape[0] for shape in shapes])]).astype(np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        raise TypeError("rows on a Dask cluster cannot be pickled; make them anew with wellsvm.dask.rows")
+        raise TypeError("rows on a Dask cluster cannot be pickled; create them again with wellsvm.dask.rows")
 
     def each(
         self, look: Callable[..., Any], shared: tuple[Any, ...] = (), own: Sequence[Any] | None = None,
@@ -349,7 +350,9 @@ def _loaded(cluster: _Cluster, parts: list[Any]) -> list[Future]:
             raise ValueError(f"partition {k} of X has {shape[1]} features, partition 0 has {seen[0][0][1]}")
         if is_sparse != seen[0][2]:
             kinds = ["sparse" if kind else "dense" for kind in (is_sparse, seen[0][2])]
-            raise ValueError(f"partition {k} of X is {kinds[0]}, partition 0 is {kinds[1]}; make all of one kind")
+            raise ValueError(
+                f"partition {k} of X is {kinds[0]}, partition 0 is {kinds[1]}; make all of them the same kind"
+            )
     dtype = np.result_type(*([own for shape, own, *_ in seen if shape[0]] or [seen[0][1]]))  # empty ones have no say
     for k, (_, own, *_) in enumerate(seen):
         if own != dtype:

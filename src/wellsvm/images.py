@@ -39,7 +39,7 @@ def images_to_bags(images: Iterable[Any], generator: str = "sbn", **options: Any
     bags : Bags
         The instances of every image.
     boxes : list of int arrays of shape (n_regions_of_the_image, 4)
-        Where the instances of every image are.
+        The positions of the instances in every image.
     """
     found = []
     for i, image in enumerate(images):
@@ -51,7 +51,7 @@ def images_to_bags(images: Iterable[Any], generator: str = "sbn", **options: Any
 
 
 def image_bags(images: Iterable[Any], generator: str = "sbn", **options: Any) -> Bags:
-    """Turn images into bags that know where their instances are: ``locate`` then gives boxes in pixels.
+    """Turn images into bags that know where their instances are, so that ``locate`` returns boxes in pixels.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def image_bags(images: Iterable[Any], generator: str = "sbn", **options: Any) ->
     Returns
     -------
     Bags
-        The instances of every image; ``boxes`` holds their places, and stays with parts of the bags and with bags whose
-        instances were transformed.
+        The instances of every image; ``boxes`` holds their positions, also for subsets of the bags and for bags with
+        transformed instances.
 
     Examples
     --------
@@ -90,19 +90,21 @@ def plot_regions(image: Any, boxes: Any, scores: Any, ax: Any = None, *, k: int 
     image : array of shape (height, width, 3) or (height, width)
         The image.
     boxes : int array of shape (n_regions, 4)
-        Top, left, bottom and right of every region, as `image_to_bag` gives them.
+        Top, left, bottom and right of every region, as returned by `image_to_bag`.
     scores : array of shape (n_regions,)
-        Score of every region, as ``decision_function_instances`` gives it: positive where the concept is.
+        Score of every region, as returned by ``decision_function_instances``; positive for regions that show the
+        concept.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
     k : int, optional
-        Most regions to outline: those of positive score, best first, that overlap none before them. All if None.
+        Maximum number of regions to outline: those with a positive score, best first, that do not overlap a better one.
+        None means all of them.
     **options :
         Other parameters of `RegionsDisplay.plot`.
 
     Returns
     -------
     RegionsDisplay
-        The display, with what was drawn.
+        The display, with the objects that were drawn.
     """
     return RegionsDisplay.from_scores(image, boxes, scores, k=k, ax=ax, plot_options=options)

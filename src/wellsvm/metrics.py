@@ -16,17 +16,17 @@ __all__ = ["LabeledScorer", "RoiRates", "clustering_accuracy", "make_labeled_sco
 
 
 def clustering_accuracy(y_true: Any, labels: Any) -> float:
-    """Share of rows whose cluster is that of their class, for the best assignment of clusters to classes.
+    """Share of rows whose cluster matches their class, for the best assignment of clusters to classes.
 
-    Each cluster is given to one class at most and each class to one cluster; rows of clusters or classes left over
-    count as wrong. One minus the misclassification error of section 5.3 of the paper.
+    Each cluster is assigned to at most one class and each class to at most one cluster; rows in unassigned clusters or
+    classes count as wrong. One minus the misclassification error of section 5.3 of the paper.
 
     Parameters
     ----------
     y_true : array of shape (n_samples,)
         Classes.
     labels : array of shape (n_samples,)
-        Clusters, under any names.
+        Clusters, with any names.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
     y_true : bool array of shape (n_bags,)
         Which bags are relevant.
     located : int array of shape (n_bags,)
-        Number of the located instance inside its bag, -1 for bags predicted as irrelevant: what `locate` returns.
+        Index of the located instance within its bag, or -1 for bags predicted as irrelevant, as returned by `locate`.
     roi : sequence of n_bags bool arrays, or bool array of shape (n_instances,) with ``groups``
         Which instances are real regions of interest.
     groups : Bags, or array of shape (n_instances,), optional
@@ -86,7 +86,7 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
     Returns
     -------
     RoiRates
-        Both rates and the combined one; a rate over no bag is 0.
+        Both rates and the combined rate; a rate over zero bags is 0.
 
     Examples
     --------
@@ -97,18 +97,18 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
     """
     y_true, located = column_or_1d(y_true), column_or_1d(located)
     if y_true.dtype != bool and not np.isin(y_true, (0, 1)).all():
-        raise ValueError("y_true must say which bags are relevant, as booleans; pass y == positive_class")
+        raise ValueError("y_true must be a boolean array that marks the relevant bags; pass y == positive_class")
     if groups is not None:
         bags = groups if isinstance(groups, Bags) else Bags(np.empty((len(groups), 0)), groups)
         roi = np.split(bags.arrange(column_or_1d(roi)), bags.offsets[1:-1])
     check_consistent_length(y_true, located, roi)
     if located.dtype.kind not in "iu" or (located.size and located.min() < -1):
-        raise ValueError("located must hold the number of an instance inside its bag, or -1 where the bag has none")
+        raise ValueError("located must hold the index of an instance within its bag, or -1 if the bag has none")
     successes = 0
     for bag in np.flatnonzero(located >= 0):
         inside = np.asarray(roi[bag])
         if located[bag] >= inside.size:
-            raise ValueError(f"located names instance {located[bag]} of bag {bag}, which has {inside.size}")
+            raise ValueError(f"located refers to instance {located[bag]} of bag {bag}, which has {inside.size}")
         successes += bool(y_true[bag]) and bool(inside[located[bag]])
     relevant, predicted = int(np.count_nonzero(y_true)), int(np.count_nonzero(located >= 0))
     return RoiRates(
@@ -120,7 +120,7 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
 
 
 class LabeledScorer:
-    """A scorer that leaves rows without a label out; `make_labeled_scorer` makes one.
+    """A scorer that leaves out rows without a label; created by `make_labeled_scorer`.
 
     Parameters
     ----------
@@ -159,10 +159,11 @@ class LabeledScorer:
 
 
 def make_labeled_scorer(scoring: Any = "accuracy") -> LabeledScorer:
-    """Make a scorer for targets with unlabeled rows: they are left out before the score is computed.
+    """Make a scorer for targets with unlabeled rows, which are left out before the score is computed.
 
-    For `GridSearchCV`, `cross_val_score` and the like, with any splitter. Labeled are the rows whose label is one of
-    the classes that the estimator was fitted on; all others, marked by NaN, None, -1 or what else, are left out.
+    Use it in `GridSearchCV`, `cross_val_score` and similar tools, with any splitter. A row counts as labeled if its
+    label is one of the classes that the estimator was fitted on; all other rows, marked with NaN, None, -1 or any other
+    value, are left out.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ IndexArray = NDArray[np.intp]
 
 
 class SemiSupervisedSplit(BaseCrossValidator):
-    """Folds over the labeled rows, with every unlabeled row in each training part.
+    """Folds over the labeled rows, with every unlabeled row in each training set.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class SemiSupervisedSplit(BaseCrossValidator):
         - iterable of (train, test) index arrays into all rows, as scikit-learn takes it: unlabeled rows move
           from the test to the training part.
     unlabeled : "auto", None, a value, or a collection of values, default="auto"
-        What marks an unlabeled row; see :func:`wellsvm.partial_labels.normalize_partial_labels`.
+        The value or values that mark unlabeled rows; see :func:`wellsvm.partial_labels.normalize_partial_labels`.
     shuffle : bool, default=False
         Shuffle the rows of each class before cutting folds; only with an int ``cv``.
     random_state : int, RandomState instance or None, default=None
@@ -92,7 +92,7 @@ class SemiSupervisedSplit(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Not looked at; a placeholder of length n_samples will do.
+            Ignored; a placeholder of length n_samples is enough.
         y : array-like of shape (n_samples,)
             Target with unlabeled rows.
         groups : array-like of shape (n_samples,), default=None
@@ -157,25 +157,25 @@ def hide_labels(
         cells and cells equal to ``unlabeled``; if that is None, also -1 next to at least two other values
         (pass ``unlabeled=np.nan`` if -1 is a class there).
     fraction : float in [0, 1), default=None
-        Share of the labels to hide. Give either this or ``n_labeled``.
+        Share of the labels to hide. Pass either this or ``n_labeled``.
     n_labeled : int, default=None
         Number of labels to keep.
     stratify : bool, default=True
-        Keep the class proportions among the labels that stay. Either way at least one row of each class stays
-        labeled, if need be more than ``fraction`` leaves.
+        Keep the class proportions among the remaining labels. In any case, at least one row of each class stays
+        labeled, even if ``fraction`` would leave fewer.
     unlabeled : scalar, default=None
-        Value to write on unlabeled rows. None chooses by the kind of label: -1 for integers that are all
-        >= 0, a masked array for other integers and for booleans, NaN for floats, NaT for dates, None in an
-        object array for strings.
+        Value that marks the hidden rows. None chooses by the type of the labels: -1 for integers that are all >= 0, a
+        masked array for other integers and for booleans, NaN for floats, NaT for dates, None in an object array for
+        strings.
     random_state : int, RandomState instance or None, default=None
-        Seed of the choice of rows.
+        Seed for the choice of rows.
 
     Returns
     -------
     ndarray or Series of shape (n_samples,)
-        A Series of pandas or polars for one of these, with its index and name; missing where ``unlabeled=None`` would
-        mask an array, and where its type has a missing value of its own, a categorical one for instance. For anything
-        else a NumPy array, masked only where ``unlabeled`` says so.
+        For a pandas or polars Series, a Series with the same index and name; with ``unlabeled=None``, hidden cells are
+        missing values if the type has one, as categorical types do. For anything else, a NumPy array, masked only as
+        described under ``unlabeled``.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def hide_labels(
     array([-1,  0,  2, -1])
     """
     if np.ndim(unlabeled) or isinstance(unlabeled, (set, frozenset)):
-        raise TypeError(f"unlabeled={unlabeled!r} must be one value, to be written on hidden rows.")
+        raise TypeError(f"unlabeled={unlabeled!r} must be a single value, which marks the hidden rows.")
     partial = normalize_partial_labels(y, () if unlabeled is None else unlabeled)
     if unlabeled is None and partial.classes.size > 2:
         # Only now can -1 mean "unlabeled"; two values are two classes, and "auto" would ask about them.

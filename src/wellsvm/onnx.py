@@ -32,29 +32,28 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
 
 def to_onnx(model: Any, X: Any, **options: Any) -> Any:
-    """Turn a fitted model into an ONNX graph.
+    """Convert a fitted model to an ONNX graph.
 
     Parameters
     ----------
     model : fitted estimator
-        `SemiSupervisedSVC`, `SemiSupervisedSVCCV` or `MaxMarginClustering` with a kernel given by its name, or a
-        Pipeline that ends in one and whose other steps skl2onnx knows.
+        `SemiSupervisedSVC`, `SemiSupervisedSVCCV` or `MaxMarginClustering` with a named kernel, or a Pipeline that ends
+        with one of them and whose other steps are supported by skl2onnx.
     X : array or DataFrame
-        A row or more of the kind that the graph will be given: it fixes type and number of the inputs. float32 is what
-        most runtimes expect.
+        One or more sample rows, which determine the type and number of the inputs. Most runtimes expect float32.
     **options
-        Passed to ``skl2onnx.to_onnx``, ``target_opset`` for instance.
+        Passed to ``skl2onnx.to_onnx``, for example ``target_opset``.
 
     Returns
     -------
     onnx.ModelProto
-        Outputs: ``label``, what `predict` gives; ``decision``, what `decision_function` gives; ``probabilities`` too,
-        if the model was fitted with ``probability=True``.
+        Its outputs are ``label``, as returned by `predict`; ``decision``, as returned by `decision_function`; and
+        ``probabilities``, if the model was fitted with ``probability=True``.
 
     Raises
     ------
     TypeError
-        The model has no graph: bags, a precomputed kernel, or one given as a function.
+        The model cannot be converted: it classifies bags, or its kernel is precomputed or a function.
 
     Examples
     --------

@@ -34,7 +34,7 @@ _DATES = "mM"
 
 @dataclass(frozen=True, eq=False)  # eq=False: comparing arrays has no single truth value
 class PartialLabels:
-    """A target whose labels are known on some rows only.
+    """A target whose labels are known for some rows only.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         NumPy or masked array, list, pandas or polars Series of integers, whole floats, booleans or strings.
         A column vector is flattened with scikit-learn's ``DataConversionWarning``.
     unlabeled : "auto", None, a value, or a collection of values, default="auto"
-        What marks an unlabeled row. Missing cells (masked, None, NaN, NA, NaT, null) always do, unless None.
+        The value or values that mark unlabeled rows. Missing cells (masked, None, NaN, NA, NaT, null) always mark them,
+        unless this is None.
 
         - ``"auto"``: if any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary
           class, whatever else occurs: {-1, 0, 1, NaN} has three classes. Otherwise -1 next to at
@@ -221,7 +222,7 @@ def _container_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     try:
         cells = np.asarray(y)
     except (TypeError, ValueError) as error:  # lists of different lengths
-        raise ValueError(f"y is no list of labels: {error}") from None
+        raise ValueError(f"y is not a list of labels: {error}") from None
     if cells.dtype.kind == "U" and not isinstance(y, np.ndarray):
         cells = np.asarray(y, dtype=object)  # else NumPy would have written NaN and numbers out as text
     cells = column_or_1d(cells, warn=True)
@@ -318,12 +319,12 @@ def _assumed_unlabeled(known: NDArray[Any]) -> NDArray[np.bool_]:
     others = [v.item() for v in np.unique(known) if v != -1]
     if not others:
         raise ValueError(
-            "y holds -1 only: either every row is unlabeled (then use MaxMarginClustering) or y has 1 class, "
+            "y contains only -1: either every row is unlabeled (then use MaxMarginClustering) or y has 1 class, "
             "while at least 2 classes are needed."
         )
     if others == [1]:
         warnings.warn(
-            "y holds only -1 and +1, so every row is taken as labeled. Pass unlabeled=None to confirm, "
+            "y contains only -1 and +1, so every row is treated as labeled. Pass unlabeled=None to confirm, "
             "or unlabeled=-1 if -1 marks unlabeled rows.",
             UserWarning,
             stacklevel=3,
@@ -331,12 +332,12 @@ def _assumed_unlabeled(known: NDArray[Any]) -> NDArray[np.bool_]:
         return nothing
     if len(others) == 1:
         raise ValueError(
-            f"y holds only -1 and {others[0]}: -1 may be a class or mark unlabeled rows. Pass unlabeled=None "
+            f"y contains only -1 and {others[0]}: -1 may be a class or mark unlabeled rows. Pass unlabeled=None "
             "if it is a class, or unlabeled=-1 if it marks unlabeled rows."
         )
     if others == [0, 1]:
         warnings.warn(
-            "y holds -1, 0 and 1: -1 is taken as unlabeled, 0 and 1 as classes. Pass unlabeled=-1 to "
+            "y contains -1, 0 and 1: -1 is treated as unlabeled, 0 and 1 as classes. Pass unlabeled=-1 to "
             "confirm, unlabeled=0 if 0 marks unlabeled rows, or unlabeled=None if all three are classes.",
             UserWarning,
             stacklevel=3,

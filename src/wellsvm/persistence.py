@@ -100,22 +100,25 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     model : estimator
         A fitted estimator of this package, or a Pipeline or another estimator of scikit-learn that contains one.
     path : path
-        The file; ``.skops`` is the usual suffix. An existing one is replaced at once: whatever happens, it is whole.
+        The file; ``.skops`` is the usual suffix. An existing file is replaced in one step, so it is never left
+        half-written.
     notes : dict, optional
-        What else to keep in the file, of anything that JSON can hold; `wellsvm.persistence.read_mark` gives it back.
+        Additional information to store in the file, as anything that JSON can represent;
+        `wellsvm.persistence.read_mark` returns it.
 
     Raises
     ------
     NotFittedError
         The model is not fitted.
     TypeError
-        The model holds something that cannot be stored, a function as kernel for instance; the message names it.
+        The model contains something that cannot be stored, such as a function as kernel; the message names it.
     OSError
-        The file cannot be written; an old one is left as it was.
+        The file cannot be written; an existing file is left unchanged.
 
     Notes
     -----
-    What describes the training rows (``transduction_``, ``labelings_``, ``key_instances_``) is left out, as in pickles.
+    Attributes that describe the training rows (``transduction_``, ``labelings_``, ``key_instances_``) are not stored,
+    as in pickles.
 
     Examples
     --------
@@ -134,9 +137,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
         raise TypeError(f"{type(model).__name__} cannot be saved: {error}{_functions_among(model)}") from error
     if foreign:
         raise TypeError(
-            f"{type(model).__name__} holds what cannot be stored without code: {', '.join(foreign)}"
+            f"{type(model).__name__} contains types that cannot be stored without code: {', '.join(foreign)}"
             f"{_functions_among(model)}. Estimators of wellsvm, and Pipelines of scikit-learn's own parts around them, "
-            "can be saved; trees and neighbour indexes, which are compiled, and classes of your own cannot"
+            "can be saved; trees and neighbour indexes, which are compiled, and your own classes cannot"
             + ("; save its best_estimator_ instead" if hasattr(model, "best_estimator_") else "")
         )
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")
@@ -149,7 +152,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model saved by `save`; a file that holds any type but known ones is refused before anything is built.
+    """Load a model saved by `save`; a file with unknown types is refused before any object is created.
 
     Parameters
     ----------
@@ -159,13 +162,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     model : estimator
-        It predicts the same bits as the one saved.
+        Its predictions are exactly those of the saved model.
 
     Raises
     ------
     ValueError
-        The file was not written by `save`, is damaged, comes from a newer release, or holds other types; the message
-        names them.
+        The file was not written by `save`, is damaged, comes from a newer release, or contains unknown types; the
+        message names them.
     OSError
         The file cannot be read.
     """
@@ -186,12 +189,12 @@ def load(path: str | os.PathLike[str]) -> Any:
             "wellsvm and scikit-learn only; the file was changed after it was saved"
         )
     if not isinstance(model, BaseEstimator):
-        raise ValueError(f"{path} holds no estimator but {type(model).__name__}")
+        raise ValueError(f"{path} does not contain an estimator but {type(model).__name__}")
     return model
 
 
 def read_mark(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a file says of itself: ``format``, ``model``, ``versions`` and the ``notes`` given to `save`."""
+    """The description stored in a file: ``format``, ``model``, ``versions`` and the ``notes`` passed to `save`."""
     return _mark_of(_read(path), path)
 
 
@@ -209,7 +212,7 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if MARK not in archive.namelist():
-                raise ValueError(f"{path} has no mark of wellsvm.save; it was written by another program")
+                raise ValueError(f"{path} was not written by wellsvm.save")
             try:
                 check_archive(archive, len(data))
             except Exception as error:  # a damaged header can raise anything
@@ -224,7 +227,7 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise ValueError(f"{path} is damaged: its mark {MARK} cannot be read") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:
-        raise ValueError(f"{path} is not a file of wellsvm.save, or it is cut short: {error}") from error
+        raise ValueError(f"{path} was not written by wellsvm.save, or is cut short: {error}") from error
     if newest > FORMAT:
         raise ValueError(
             f"{path} has format {newest}, written by wellsvm {mark.get('versions', {}).get('wellsvm')}; this release "
@@ -274,7 +277,7 @@ def _functions_among(model: BaseEstimator) -> str:
     if not given:
         return ""
     listed = ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in given.items())
-    return f" (given as {listed}: a function is code; use a kernel by its name, or kernel='precomputed')"
+    return f" (given as {listed}: functions cannot be stored; use the name of a kernel, or kernel='precomputed')"
 
 
 def _version(package: str) -> str:

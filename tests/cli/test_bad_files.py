@@ -87,8 +87,10 @@ BAD = {
     "svmlight: ambiguous -1": Bad(ROWS, "d.svm", "-1 1:1\n3 2:1\n", "-1 may be a class or mark unlabeled rows"),
     "svmlight: qid missing": Bad(BAG, "d.svm", GOOD, "every row needs one"),
     "svmlight: qid missing once": Bad(BAG, "d.svm", "1 qid:1 1:1\n0 1:2\n", "has 1 rows with a bag ('qid:') of 2"),
-    "svmlight: bag with two labels": Bad(BAG, "d.svm", "1 qid:1 1:1\n0 qid:1 1:2\n", "y differs inside bag 1"),
-    "svmlight: bags of one class": Bad(BAG, "d.svm", "1 qid:1 1:1\n1 qid:2 1:2\n", "2 or more classes"),
+    "svmlight: bag with two labels": Bad(
+        BAG, "d.svm", "1 qid:1 1:1\n0 qid:1 1:2\n", "y has different labels within bag 1"
+    ),
+    "svmlight: bags of one class": Bad(BAG, "d.svm", "1 qid:1 1:1\n1 qid:2 1:2\n", "at least 2 classes"),
     "svmlight: bag without label": Bad(BAG, "d.svm", "1 qid:1 1:1\nnan qid:2 1:2\n", "data row 2 has no label"),
     "gz: cut": Bad(ROWS, "d.svm.gz", gzip.compress(GOOD.encode() * 99)[:60], "is damaged"),
     "gz: not compressed": Bad(ROWS, "d.svm.gz", GOOD, "is damaged"),
@@ -120,7 +122,7 @@ BAD = {
     "csv: no label at all": Bad(ROWS, "d.csv", "a,label\n1,\n2,\n", "y is all unlabeled"),
     "csv: one class": Bad(ROWS, "d.csv", "a,label\n1,x\n2,x\n3,\n", "at least 2 classes"),
     "csv: no bag column": Bad(BAG, "d.csv", CSV, "no column 'bag'"),
-    "csv: bag with two labels": Bad(BAG, "d.csv", BAGS + "u,5,1\n", "y differs inside bag 'u': 0 and 1"),
+    "csv: bag with two labels": Bad(BAG, "d.csv", BAGS + "u,5,1\n", "y has different labels within bag 'u': 0 and 1"),
     "csv: row without bag": Bad(BAG, "d.csv", BAGS + ",5,1\n", "missing value in row 4"),
     "csv: bag without label": Bad(BAG, "d.csv", BAGS + "w,5,\n", "data row 5 has no label"),
     # Parquet
@@ -143,7 +145,7 @@ BAD = {
     "npz: wild indices": Bad(ROWS, "d.npz", csr_with_wild_indices, "X.indices holds"),
     "npz: no bags": Bad(BAG, "d.npz", npz(X=X3, y=Y3), "no array 'bag'"),
     "npz: bag too short": Bad(BAG, "d.npz", npz(X=X3, y=Y3[:2], bag=np.array([0, 1])), "bag has 2 entries for 3 rows"),
-    "npz: negative bag": Bad(BAG, "d.npz", npz(X=X3, y=Y3[:2], bag=np.array([0, 1, -1])), "from 0 on"),
+    "npz: negative bag": Bad(BAG, "d.npz", npz(X=X3, y=Y3[:2], bag=np.array([0, 1, -1])), "starting at 0"),
     # clustering has needs of its own
     "clustering: fewer rows than clusters": Bad(CLUSTER, "d.csv", "a,b\n1,2\n", "n_samples=1 is smaller than"),
 }
@@ -168,7 +170,7 @@ def test_an_index_beyond_memory_is_refused_before_memory_is_taken(command, tmp_p
     (tmp_path / "rows").write_text(GOOD + "1 2147483646:1\n")
     done = command("fit", "semi-supervised", tmp_path / "rows", "-o", tmp_path / "model")
     assert (done.code, done.out) == (1, "")
-    assert "has a feature of index 2147483646: too many to hold in memory" in done.err
+    assert "has a feature with index 2147483646: too many features for the memory" in done.err
 
 
 def test_missing_files_and_folders(command, tmp_path):
@@ -176,7 +178,7 @@ def test_missing_files_and_folders(command, tmp_path):
     assert (done.code, done.err) == (1, f"wellsvm: {tmp_path}/nothing.csv does not exist\n")
     done = command("fit", "clustering", tmp_path, "-o", tmp_path / "model")
     assert done.code == 1
-    assert f"{tmp_path} has no manifest.json: it is no folder of rows" in done.err
+    assert f"{tmp_path} has no manifest.json: it is not a folder of rows" in done.err
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root reads and writes everything")

@@ -64,7 +64,7 @@ def test_names_that_lead_nowhere(command, files, tmp_path):
     assert "does not exist" in command("convert", tmp_path / "nothing", tmp_path / "folder").err
     assert "is a folder" in command("convert", tmp_path, tmp_path / "folder").err
     assert command("convert", files / "plain.csv", tmp_path / "rows", "-q").code == 0
-    assert "holds rows already" in command("convert", files / "plain.csv", tmp_path / "rows").err
+    assert "already contains rows" in command("convert", files / "plain.csv", tmp_path / "rows").err
     done = command("fit", "clustering", tmp_path / "rows", "-o", tmp_path / "model", "--memory", "much")
     assert "memory='much'" in done.err
     done = command("fit", "clustering", tmp_path / "rows", "-o", tmp_path / "model", "--kernel", "rbf")

@@ -313,7 +313,7 @@ def test_shares_and_use_of_unlabeled_rows_are_in_the_json(command, files, tmp_pa
 def test_the_summary_says_where_unlabeled_rows_were_not_used(command, tmp_path):
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "rows.npz", X=rng.standard_normal((90, 5)), y=np.r_[np.arange(30) % 3, np.full(60, np.nan)])
-    line = r"^unlabeled rows +not used: this is the supervised SVM$"
+    line = r"^unlabeled rows +not used; this model is the supervised SVM$"
     for options, said in ((["--C-unlabeled", "0"], True), ([], True), (["--no-safe"], False)):
         done = command("fit", "semi-supervised", tmp_path / "rows.npz", "-o", tmp_path / "model", *options)
         assert bool(re.search(line, done.out, re.MULTILINE)) == said

@@ -51,7 +51,7 @@ def test_a_file_is_fitted_and_told(name, columns, options, told, command, tmp_pa
 @pytest.mark.parametrize(
     "name, columns, options, match",
     [
-        ("proportions", {"group": GROUPS, "share": RNG.random(N)}, [], "others of its group"),
+        ("proportions", {"group": GROUPS, "share": RNG.random(N)}, [], "but its group has"),
         ("proportions", {"share": SHARES[GROUPS]}, [], "no column 'group'"),
         ("noisy-labels", {"label": TRUTH}, ["--noise", "some"], "a share such as 0.1"),
         ("positive-unlabeled", {"label": ["a", "b"] * 30}, [], "positive_class"),

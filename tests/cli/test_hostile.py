@@ -90,7 +90,7 @@ def test_a_reader_that_crashes_takes_nobody_along(command, files, tmp_path, monk
     monkeypatch.setattr(_frames, "TRIAL", "import os; os.abort()")
     done = command("fit", "semi-supervised", files / "rows.parquet", "-o", tmp_path / "m.skops")
     assert done.code == 1
-    assert "its reader crashed" in done.err
+    assert "the reader crashed" in done.err
 
 
 def test_notes_that_fit_never_wrote(command, tmp_path, rows):

@@ -130,7 +130,7 @@ def test_narrower_svmlight_rows_are_padded_and_keep_the_models_first_index(comma
 
 @pytest.mark.parametrize(
     "content, told",
-    [("0 1:1 9:2\n", "has 9 features; the model was trained with 4"), ("0 0:1\n", "counted from 1")],
+    [("0 1:1 9:2\n", "has 9 features; the model was trained with 4"), ("0 0:1\n", "indices should start at 1")],
 )
 def test_wider_svmlight_rows_are_refused(command, files, tmp_path, content, told):
     assert command("fit", "semi-supervised", files / "rows.svm", "-o", tmp_path / "model").code == 0
@@ -238,14 +238,14 @@ def test_a_kept_column_of_bags_must_be_the_same_in_the_bag(command, files, tmp_p
     how = ("predict", tmp_path / "m.skops", tmp_path / "sites.csv", "--keep-column")
     found = pl.read_csv(io.StringIO(command(*how, "site").out))
     assert found["site"].to_list() == [f"site {k}" for k in range(20)]
-    assert "differs inside a bag" in command(*how, "row").err
+    assert "has different values within a bag" in command(*how, "row").err
 
 
 @pytest.mark.parametrize(
     "options, told",
     [
         (["--keep-column", "idd"], "has no column 'idd' named by --keep-column; did you mean 'id'?"),
-        (["--keep-column", "prediction"], "the output has a column of that name"),
+        (["--keep-column", "prediction"], "the output already has a column with that name"),
     ],
 )
 def test_columns_that_cannot_be_kept(command, tmp_path, rows, model, options, told):

@@ -81,7 +81,7 @@ def test_a_seed_that_was_drawn_is_kept(tmp_path, monkeypatch):
 
 def test_a_file_of_another_fit_is_refused(tmp_path, monkeypatch):
     model = stopped_early(tmp_path, monkeypatch, random_state=0)
-    with pytest.raises(ValueError, match=r"of another fit: parameters, prices differ; give another file"):
+    with pytest.raises(ValueError, match=r"belongs to another fit: parameters, prices differ; use another file"):
         model.set_params(C=3.0).fit(X, Y)
     model.set_params(C=2.0)
     with pytest.raises(ValueError, match="X differ"):

@@ -101,7 +101,7 @@ for what, (y, kind, match) in {
     "None": (None, ValueError, r"requires y.*None"),
     "one class": (np.where(np.isnan(Y), np.nan, 1), ValueError, r"at least 2 classes"),
     "no label, all NaN": (np.full(N, np.nan), ValueError, r"y is all unlabeled"),
-    "no label, all -1": (np.full(N, -1), ValueError, r"y holds -1 only"),
+    "no label, all -1": (np.full(N, -1), ValueError, r"y contains only -1"),
     "another length": (Y[:-1], ValueError, r"inconsistent numbers of samples"),
     "no entry": ([], ValueError, r"y has 0 samples"),
     "two columns": (np.c_[Y, Y], ValueError, r"y should be a 1d array"),

@@ -241,7 +241,7 @@ def replaced(i, part):
 
 BAD = {
     "an empty bag": (lambda: fit(replaced(2, np.empty((0, 3))), Y), "bag 2 is empty"),
-    "no bags": (lambda: fit([], []), "empty list"),
+    "no bags": (lambda: fit([], []), "list of bags is empty"),
     "different widths": (lambda: fit(replaced(4, np.ones((2, 2))), Y), "bag 4 has 2 features but bag 0 has 3"),
     "dense and sparse": (lambda: fit(replaced(1, sparse.csr_matrix(np.ones((2, 3)))), Y), "bag 1 is sparse"),
     "a vector for a bag": (lambda: fit(replaced(1, np.ones(3)), Y), "bag 1 has shape"),
@@ -253,7 +253,7 @@ BAD = {
     "a bag without label": (lambda: fit(BAGS, [np.nan, *Y[1:]]), "bag 0 has no label"),
     "a bag with None for a label": (lambda: fit(BAGS, np.array([*Y[:-1], None], dtype=object)), "bag 11 has no label"),
     "labels that differ in a bag": (
-        lambda: fit(BAGS, np.arange(BAGS.n_instances) % 2), "y differs inside bag 0: 0 and 1"),
+        lambda: fit(BAGS, np.arange(BAGS.n_instances) % 2), "y has different labels within bag 0: 0 and 1"),
     "too few labels": (lambda: fit(BAGS, Y[:-1]), "11 labels for 12 bags"),
     "too many labels": (lambda: fit(BAGS, [*Y, 0]), "13 labels for 12 bags"),
     "no labels": (lambda: fit(BAGS, None), "requires y"),
@@ -263,7 +263,7 @@ BAD = {
     "only negative bags": (lambda: fit(BAGS, np.zeros(12)), "have the label 0.0"),
     "flat rows without groups": (lambda: fit(BAGS.X, Y), "without groups"),
     "groups of the wrong length": (lambda: fit(BAGS.X, Y, BAGS.bag_of[:-1]), "entries for"),
-    "groups with bags": (lambda: fit(BAGS, Y, BAGS.bag_of), "holds bags already"),
+    "groups with bags": (lambda: fit(BAGS, Y, BAGS.bag_of), "already consists of bags"),
     "groups with a hole": (lambda: fit(BAGS.X, Y, np.where(BAGS.bag_of == 2, np.nan, BAGS.bag_of)), "missing value"),
     "unknown positive class": (lambda: fit(BAGS, Y, positive_class="z"), "positive_class='z' is not among"),
     "positive class of three": (lambda: fit(BAGS, np.arange(12) % 3, positive_class=1), "is for two classes"),

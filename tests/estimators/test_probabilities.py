@@ -122,7 +122,7 @@ def test_one_label_per_class_says_nothing_of_probabilities():
     X, _, truth = clouds()
     y = np.full(300, np.nan)
     y[:2] = truth[:2]
-    with pytest.warns(UserWarning, match="every class has one label"):
+    with pytest.warns(UserWarning, match="every class has only one label"):
         fitted = model().fit(X, y)
     np.testing.assert_allclose(fitted.predict_proba(X), 0.5)
 

@@ -47,7 +47,7 @@ def model(**params):
         (np.where(HIDDEN, "?", NAMED).astype(str), "?"), (pd.Series(Y).astype("Int64").replace(-1, pd.NA), "auto"),
     ],
 )  # fmt: skip
-@pytest.mark.filterwarnings("ignore:y holds -1, 0 and 1")
+@pytest.mark.filterwarnings("ignore:y contains -1, 0 and 1")
 def test_unlabeled_rows_cannot_be_scored(y, unlabeled):
     fitted = model(unlabeled=unlabeled).fit(X, y)
     with pytest.raises(ValueError, match=f"45 of the 90 rows to score are unlabeled.*{NAMES_BOTH}"):

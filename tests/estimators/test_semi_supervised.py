@@ -586,7 +586,7 @@ def test_every_way_to_mark_unlabeled_rows_gives_the_same_bits():
         model = fit(X, labels, unlabeled=unlabeled)
         np.testing.assert_array_equal(model.coef_, wanted, err_msg=what)
         np.testing.assert_array_equal(model.classes_, [0, 1], err_msg=what)
-    with pytest.warns(UserWarning, match="-1 is taken as unlabeled"):
+    with pytest.warns(UserWarning, match="-1 is treated as unlabeled"):
         np.testing.assert_array_equal(fit(X, codes).coef_, wanted)
 
 

@@ -83,7 +83,7 @@ OWN = {
     positives: {
         "no y": ({"y": None}, ValueError, "None"),
         "one class": ({"y": np.ones(N)}, ValueError, "one class"),
-        "all unlabeled": ({"y": np.full(N, np.nan)}, ValueError, "no positive row"),
+        "all unlabeled": ({"y": np.full(N, np.nan)}, ValueError, "no positive rows"),
         "two names": ({"y": np.where(TRUTH, "a", "b")}, ValueError, "positive_class="),
         "three values": ({"y": np.arange(N) % 3}, ValueError, "positive_class="),
         "a positive class that is not there": ({"positive_class": 7}, ValueError, "does not occur"),
@@ -97,7 +97,7 @@ OWN = {
         "no weight of positives": ({"weight": 1.0 - POSITIVES}, ValueError, "every positive row"),
     },
     proportions: {
-        "no groups": ({"groups": None}, ValueError, "proportions need groups"),
+        "no groups": ({"groups": None}, ValueError, "proportions needs groups"),
         "no proportions": ({"shares": None}, ValueError, "proportions is None"),
         "nothing": ({"groups": None, "shares": None}, ValueError, "groups is None"),
         "a group without a share": ({"shares": {0: 0.5}}, ValueError, "no entry for group 1"),
@@ -140,7 +140,7 @@ OWN = {
     candidates: {
         "no y": ({"y": None}, ValueError, "None"),
         "a matrix of other numbers": ({"y": CLASSES * 2}, ValueError, "0 and 1"),
-        "a class that nobody may have": ({"y": CLASSES & [True, True, False]}, ValueError, "no row's candidate"),
+        "a class without rows": ({"y": CLASSES & [True, True, False]}, ValueError, "not a candidate of any row"),
         "all classes everywhere": ({"y": np.ones((N, 3), dtype=bool)}, ValueError, "every class is a candidate"),
         "names of another number": ({"classes": ["a"]}, ValueError, "classes must name the 3"),
         "the same name twice": ({"classes": ["a", "b", "a"]}, ValueError, "all different"),

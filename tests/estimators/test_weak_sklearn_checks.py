@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from wellsvm import CandidateLabelSVC, NoisyLabelSVC, PositiveUnlabeledSVC, ProportionSVC
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:y holds only -1 and:UserWarning"),
-    pytest.mark.filterwarnings("ignore:y holds -1, 0 and 1:UserWarning"),
+    pytest.mark.filterwarnings("ignore:y contains only -1 and:UserWarning"),
+    pytest.mark.filterwarnings("ignore:y contains -1, 0 and 1:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*stopped without convergence:sklearn.exceptions.ConvergenceWarning"),
 ]
 

@@ -55,7 +55,7 @@ def test_of_two_names_that_agree_equally_the_one_with_a_positive_first_row_is_ta
 
 @pytest.mark.parametrize("n, beta", [(5, 0), (5, 0.9), (4, -1), (7, -0.5)])
 def test_a_beta_that_admits_no_labelling_is_refused(n, beta):
-    with pytest.raises(ValueError, match=f"admits no labelling of {n} rows"):
+    with pytest.raises(ValueError, match=f"allows no labeling of {n} rows"):
         ClusterLabels(n, beta)
 
 

@@ -49,6 +49,22 @@ def test_a_sparse_matrix_changed_later_is_refused(module, index, width, part, at
         call()
 
 
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("value", [-1, 30, 2**31 - 1])
+def test_every_column_of_a_row_is_looked_at_whichever_block_it_is_read_in(real, index, width, value):
+    parts = np.ones(15, real), np.arange(15).astype(index), np.array([0, 15], index)  # blocks of 8, 4, 1, 1 and 1
+    rows = native.csr_rows(*parts, 30)
+    for call in calls_on(rows, 1, 30, width):
+        for at in range(15):
+            parts[1][at] = value
+            with pytest.raises(ValueError, match=CHANGED):
+                call()
+            parts[1][at] = at
+        call()
+
+
 def test_a_sparse_matrix_changed_by_another_thread_raises_or_does_no_harm():
     rng = np.random.default_rng(0)
     S = sparse.random(2000, 300, 0.1, "csr", random_state=rng)

@@ -82,5 +82,5 @@ def test_a_pickled_model_has_none_and_says_so(model):
 
 
 def test_a_single_cluster_has_no_label_vectors():
-    with pytest.raises(ValueError, match="without a single label vector"):
+    with pytest.raises(ValueError, match="has no label vectors"):
         LabelingsDisplay.from_estimator(MaxMarginClustering(1).fit(MOONS.X))

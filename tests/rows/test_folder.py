@@ -90,7 +90,7 @@ def test_parts_that_do_not_fit_together(tmp_path, parts, told):
 
 def test_a_folder_in_use_is_not_written_over(tmp_path):
     write_rows(tmp_path / "rows", X)
-    with pytest.raises(FileExistsError, match="holds rows already"):
+    with pytest.raises(FileExistsError, match="already contains rows"):
         write_rows(tmp_path / "rows", X)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("precious")
@@ -114,7 +114,7 @@ def test_a_damaged_block_is_named(tmp_path, kind):
         open_rows(path)[:]
 
 
-@pytest.mark.parametrize("change, told", [({"version": 99}, "version 99"), ({"format": "x"}, "no manifest")])
+@pytest.mark.parametrize("change, told", [({"version": 99}, "version 99"), ({"format": "x"}, "not a manifest")])
 def test_other_manifests(tmp_path, change, told):
     path = write_rows(tmp_path / "rows", X)
     manifest = json.loads((path / "manifest.json").read_text())

@@ -20,23 +20,23 @@ __all__ = ["report"]
 
 
 def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, y: Any = None, title: str | None = None) -> Path:
-    """Write one HTML page about a fitted model: what was found, what is uncertain, what to do, and how it was solved.
+    """Write an HTML page about a fitted model: what was found, what is uncertain, what to do, and how it was solved.
 
-    The page needs nothing but itself: no network, no scripts; pictures are drawn in it and follow the reader's choice
-    of light or dark.
+    The page is self-contained: it needs no network and no scripts, includes its plots, and has a light and a dark
+    layout.
 
     Parameters
     ----------
     model : fitted estimator
-        Of this package, or a Pipeline or a search that contains one. A saved model will do; the page then lacks what
-        files leave out, the labels of the training rows.
+        An estimator of this package, or a Pipeline or a search that contains one. A saved model works too, but the page
+        then lacks the labels of the training rows, which are not stored in files.
     path : path
-        The file, ``.html``; an existing one is replaced at once.
+        The file, ``.html``; an existing file is replaced in one step.
     X : array, sparse matrix or bags, optional
-        Rows to tell about, for instance the training rows: what was found, which are least certain, their margins.
+        Rows to describe, such as the training rows: what was found, which rows are least certain, and their margins.
     y : array, optional
-        Labels of X with unlabeled rows marked, as given to `fit`: the page then tells labeled rows from found ones, and
-        shows what the supervised SVM says.
+        Labels of X with unlabeled rows marked, as passed to `fit`. The page then distinguishes given labels from found
+        ones, and shows the predictions of the supervised SVM.
     title : str, optional
         The heading; the name of the estimator if None.
 

@@ -28,31 +28,31 @@ MEANING = {
     ),
     Status.SMALL_DECREASE: (
         "Another label vector would have changed the objective by less than the tolerance asks for.",
-        "Nothing to do. A smaller tol searches on; it rarely changes what is predicted.",
+        "Nothing to do. A smaller tol continues the search, but rarely changes the predictions.",
     ),
     Status.ENOUGH: (
-        "There were enough label vectors to start the search for key instances from; more led to the same choice.",
-        "Nothing to do. A larger max_iter goes on.",
+        "There were enough label vectors to start the search for key instances; more would lead to the same choice.",
+        "Nothing to do. A larger max_iter continues the search.",
     ),
     Status.SETTLED: (
-        "Hardly a row changes its cluster any more.",
+        "Almost no rows change their cluster any more.",
         "Nothing to do.",
     ),
     Status.STILL_MOVING: (
-        "Rows still changed their cluster when the rounds ran out.",
-        "Try another number of clusters, or scale the features; clusters that overlap never quite settle.",
+        "Some rows were still changing their cluster in the last round.",
+        "Try another number of clusters, or scale the features. Overlapping clusters may never settle completely.",
     ),
     Status.MAX_ITER: (
-        "The search ended after max_iter label vectors, before it was done.",
+        "The search stopped after max_iter label vectors, before it had finished.",
         "Scale the features if they are not scaled. Then raise max_iter, or tol if that takes too long.",
     ),
     Status.MASTER_NOT_SOLVED: (
         "The SVM for the label vectors in use was not solved to the tolerance.",
-        "Scale the features: columns of very different size are the usual cause. Otherwise lower C or raise tol.",
+        "Scale the features: columns with very different scales are the usual cause. Otherwise lower C or raise tol.",
     ),
     Status.STOPPED: (
-        "A callback ended the fit. The model is whole, but the search was not done.",
-        "Give it more time if the predictions matter.",
+        "A callback stopped the fit. The model is usable, but the search had not finished.",
+        "Allow more time if the predictions matter.",
     ),
 }
 
@@ -130,7 +130,7 @@ def outcome(fitted: Any, rows: Rows | None) -> str:
         figures += [("labeled", f"{labeled.sum():,}"), ("labels found", f"{n - labeled.sum():,}")]
     if rows is not None:
         figures.append(("uncertain", f"{_uncertain(rows, fitted).sum():,}"))
-        note = f"Uncertain {unit} lie inside the margin: a small change of the model could move them."
+        note = f"Uncertain {unit} lie inside the margin: a small change of the model could change their {what}."
     names = np.unique(found).tolist()
     head, lines = [what, unit, "share"], []
     for name in names:
@@ -161,8 +161,8 @@ def least_certain(fitted: Any, rows: Rows | None) -> str:
     unit = _unit(fitted)
     lines = [[str(rows.names[k]), str(rows.found[k]), float(rows.certainty[k])] for k in order]
     several = len(getattr(fitted, "classes_", ())) > 2
-    value = "lead over the next class" if several else "distance from the border, |f|"
-    note = f"The {unit} that the model is least sure of: look at them, or label them next."
+    value = "lead over the next class" if several else "distance from the boundary, |f|"
+    note = f"The {unit} that the model is least certain about: inspect them, or label them next."
     head = [unit[:-1], "cluster" if hasattr(fitted, "labels_") else "class", value]
     return section(f"Least certain {unit}", table(head, lines), note=note)
 
@@ -173,10 +173,10 @@ def supervised(model: Any, fitted: Any, rows: Rows | None) -> str:
         return ""
     if not fitted.used_unlabeled_:
         note = (
-            "The unlabeled rows were not used: they do not help to predict labels that are held out, or C_unlabeled is "
-            "0. This model is the supervised SVM."
+            "The unlabeled rows were not used, because they did not help to predict held-out labels or because "
+            "C_unlabeled is 0. This model is the supervised SVM."
         )
-        return section("Beside the supervised SVM", note=note)
+        return section("Compared with the supervised SVM", note=note)
     if rows is None or rows.labeled is None or rows.y is None or fitted.kernel == "precomputed":
         return ""
     X = rows.X if model is fitted else _steps_before(model).transform(rows.X)
@@ -192,13 +192,16 @@ def supervised(model: Any, fitted: Any, rows: Rows | None) -> str:
     order = np.argsort(-counts, kind="stable")[:LISTED]
     lines = [[*pairs[k].tolist(), int(counts[k])] for k in order]
     note = (
-        f"An SVM with the same kernel and C, trained on the {rows.labeled.sum():,} labeled rows alone, says the same "
-        f"of {100 * (1 - differ.sum() / max(free.sum(), 1)):.1f} % of the unlabeled rows. Without labels nobody can "
-        "tell which of the two is right on the others: labeling a few of those tells the most."
+        f"An SVM with the same kernel and C, trained on the {rows.labeled.sum():,} labeled rows alone, predicts the "
+        f"same class for {100 * (1 - differ.sum() / max(free.sum(), 1)):.1f} % of the unlabeled rows. For the other "
+        "rows, only labels can show which of the two is right, so they are the best ones to label next."
     )
     where = ", ".join(str(rows.names[k]) for k in np.flatnonzero(differ)[:LISTED])
-    shown = [table(["supervised SVM", "this model", "rows"], lines), f"<p>First such rows: {escape(where)}</p>"]
-    return section("Beside the supervised SVM", *(shown if differ.any() else []), note=note)
+    shown = [
+        table(["supervised SVM", "this model", "rows"], lines),
+        f"<p>The first rows on which they differ: {escape(where)}</p>",
+    ]
+    return section("Compared with the supervised SVM", *(shown if differ.any() else []), note=note)
 
 
 def _steps_before(model: Any) -> Any:
@@ -210,6 +213,7 @@ def _supervised_twin(fitted: Any) -> Any:
     given, known = fitted.get_params(deep=False), SemiSupervisedSVC().get_params(deep=False)
     same = {name: value for name, value in given.items() if name in known and name != "init"}
     same |= {"C_unlabeled": 0.0, "unlabeled": None, "probability": False, "verbose": 0, "warm_start": False}
+    same |= {"neighbors": None, "checkpoint": None}  # the graph is one of all rows; a file belongs to one fit
     return SemiSupervisedSVC(**{**same, "balance": "labels", "gamma": fitted._kernel.gamma})
 
 
@@ -233,7 +237,9 @@ def shares(fitted: Any, rows: Rows | None) -> str:
         if labels is not None:
             line.insert(1, float(round(np.mean(labels == name), 3)))
         lines.append(line)
-    note = "Among the unlabeled rows. If you know the true shares, set balance: nothing else helps as much."
+    note = (
+        "Class shares among the unlabeled rows. If you know the true shares, set balance: nothing else helps as much."
+    )
     parts = [table(head, lines)]
     if not fitted.used_unlabeled_:
         parts.append(f"<p>Unlabeled rows: {escape(NOT_USED)}</p>")

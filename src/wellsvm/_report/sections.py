@@ -93,7 +93,7 @@ def search(model: Any) -> str:
     return section(
         "Choice of C_unlabeled", keys, chart, table(head, rows, [chosen]),
         note=f"Mean over {model.scores_.shape[2]} folds of the labeled rows, and its standard error. 0 is the "
-        "supervised SVM; it is given up only for a gain of more than one standard error.",
+        "supervised SVM; another value is chosen only for a gain of more than one standard error.",
     )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def convergence(model: Any, runs: list[Run]) -> str:
     return section(
         "Convergence", *parts,
         note="The objective bounds the relaxation from above and falls with every label vector. A violation below tol "
-        "means that the oracle found nothing better, which is no proof that there is nothing.",
+        "means that the oracle found nothing better; this does not prove that nothing better exists.",
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def label_vectors(model: Any, runs: list[Run]) -> str:
     if not runs:
         return ""
     if runs[0].labelings is None:
-        note = "This model was saved or pickled, which leaves the label vectors and the labels of the rows out."
+        note = "This model was saved or pickled. Label vectors and the labels of the rows are not stored."
         return section("Label vectors", note=note)
     rows = []
     for run in runs:

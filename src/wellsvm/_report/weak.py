@@ -22,7 +22,7 @@ def weak_labels(model: Any) -> str:
         return _groups(model)
     if hasattr(model, "C_ambiguous") and hasattr(model, "balance_"):
         rows = [[str(name), f"{share:.3f}"] for name, share in zip(model.classes_.tolist(), model.balance_)]
-        note = "Share of each class among the training rows, as found when every row went to one of its candidates."
+        note = "The share of each class among the training rows, after every row was assigned to one of its candidates."
         return section("Candidates", table(["class", "share"], rows), note=note)
     return ""
 
@@ -35,16 +35,16 @@ def _noise(model: Any) -> str:
         first = model.suspects_[:MOST_SUSPECTS]
         n_against = int(np.count_nonzero(model.suspicion_ > 0))
         shown = ", ".join(f"{row} ({model.suspicion_[row]:.2f})" for row in first.tolist())
-        told += f"<p>{escape(f'f contradicts {n_against} labels. Most suspicious rows: {shown}')}</p>"
-    return section("Wrong labels", told, note=f"Largest share of wrong labels among the rows of each label, {how}.")
+        told += f"<p>{escape(f'The model contradicts {n_against} labels. Most suspicious rows: {shown}')}</p>"
+    return section(
+        "Wrong labels", told, note=f"The largest share of wrong labels that was allowed for each label, {how}."
+    )
 
 
 def _groups(model: Any) -> str:
     n_groups = len(model.groups_)
     low, high = model.proportions_.min(axis=0), model.proportions_.max(axis=0)
     rows = [[str(c), f"{a:.3f}", f"{b:.3f}"] for c, a, b in zip(model.classes_.tolist(), low, high)]
-    searched = (
-        "searched for" if model.searched_ else "those of the first direction: groups held out spoke against a search"
-    )
-    note = f"{n_groups} groups; labels were {searched}."
+    searched = "searched for" if model.searched_ else "not searched for, because held-out groups showed no benefit"
+    note = f"{n_groups} groups; the labels were {searched}."
     return section("Proportions", table(["class", "least share", "largest share"], rows), note=note)

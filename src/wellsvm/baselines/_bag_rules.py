@@ -60,7 +60,7 @@ class BagRule(ClassifierMixin, BaseEstimator):
             self.classes_ = unique_labels(y)
             if len(self.classes_) != 2:
                 raise ValueError(
-                    f"{type(self).__name__} tells two classes apart; y has {len(self.classes_)}: pass y == one of them"
+                    f"{type(self).__name__} takes two classes only; y has {len(self.classes_)}: pass y == one of them"
                 )
             self._fit_on(bags, y == self.classes_[1])
         return self

@@ -105,7 +105,7 @@ class BranchAndBoundS3VM(SemiSupervisedBaseline):
             history.append(best.upper)
         if nodes:
             warnings.warn(
-                f"{type(self).__name__} looked at max_nodes={self.max_nodes} nodes and left {len(nodes)} open: the "
+                f"{type(self).__name__} visited max_nodes={self.max_nodes} nodes and left {len(nodes)} open: the "
                 "labels are the best so far, perhaps not the best. Raise max_nodes, or take fewer unlabeled rows.",
                 ConvergenceWarning,
                 stacklevel=callers_level(),

@@ -107,7 +107,7 @@ class TwoClusterBaseline(ClusterBaseline):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+            Rows; for ``kernel="precomputed"``, the kernel values with the training rows.
         """
         return self._functions(X)[:, 0]
 

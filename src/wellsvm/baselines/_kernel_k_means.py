@@ -126,7 +126,7 @@ class KernelKMeans(ClusterBaseline):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+            Rows; for ``kernel="precomputed"``, the kernel values with the training rows.
         """
         return self._functions(X).argmax(axis=1).astype(np.int32)
 

@@ -77,7 +77,9 @@ def _solve(features: Features, second: FloatArray, right: FloatArray) -> FloatAr
         total = float(pull.sum())
         return v + np.append(np.asarray(near.T @ pull) - total * features.centre, features.bias * total)
 
-    step, _ = cg(LinearOperator((right.size, right.size), product), right, rtol=STEP_TOL, maxiter=MOST_CG)
+    # the relative tolerance has another name in SciPy 1.11
+    floor = STEP_TOL * float(np.linalg.norm(right))
+    step, _ = cg(LinearOperator((right.size, right.size), product), right, atol=floor, maxiter=MOST_CG)
     return np.asarray(step)
 
 

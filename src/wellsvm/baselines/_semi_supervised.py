@@ -119,7 +119,7 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
         X : array or sparse matrix of shape (n_samples, n_features)
             Rows; for ``kernel="precomputed"`` the square matrix of kernel values.
         y : array of shape (n_samples,)
-            Labels; unlabeled rows marked as ``unlabeled`` says.
+            Labels; unlabeled rows are marked as described under ``unlabeled``.
 
         Returns
         -------

@@ -203,5 +203,5 @@ class AveragedCandidatesSVC(LinearRival):
 def _two_classes(X: Any, y: Any, groups: Any, proportions: Any) -> Any:
     given = read_group_shares(X.shape[0], y, groups, proportions, None, "auto")
     if len(given.known.classes) != 2:
-        raise ValueError(f"this rival knows two classes; proportions name {len(given.known.classes)}")
+        raise ValueError(f"this estimator supports two classes only, but proportions has {len(given.known.classes)}")
     return given

@@ -17,7 +17,7 @@ from wellsvm._escape import shown
 
 __all__ = ["main"]
 
-MISSING_EXTRA = "the command line needs the extra: pip install 'wellsvm[cli]'"
+MISSING_EXTRA = "the command line needs the extra 'cli': pip install 'wellsvm[cli]'"
 INTERRUPTED = 130
 
 

@@ -60,7 +60,7 @@ def check_output(option: str, path: Path, *inputs: Path) -> None:
         raise typer.BadParameter(f"{option}: {error}") from error
     for other in inputs:
         if path.exists() and other.exists() and path.samefile(other):
-            raise typer.BadParameter(f"{option}: {path} is an input; it would be overwritten")
+            raise typer.BadParameter(f"{option}: {path} is an input file and would be overwritten")
 
 
 def stderr() -> Console:

@@ -74,10 +74,10 @@ def read(path: Path, form: Format, layout: Layout) -> Table:
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist")
     if not path.is_file():
-        raise ValueError(f"{path} is no regular file; save what it gives to one")
+        raise ValueError(f"{path} is not a regular file; save its contents to one")
     form = format_of(path) if form is Format.AUTO else form
     if layout.keep and form not in (Format.CSV, Format.PARQUET):
-        raise ValueError(f"{path} has no columns with names to keep; leave out --keep-column")
+        raise ValueError(f"{path} has no named columns to keep; leave out --keep-column")
     try:
         if form is Format.SVMLIGHT:
             table = _read_svmlight(path, layout)
@@ -186,12 +186,14 @@ def _from_index_0(path: Path, X: Matrix, layout: Layout) -> tuple[Matrix, bool]:
     if zero_based is None:
         zero_based = bool(X.nnz and X.indices.min() == 0)
     elif not zero_based and X.nnz and X.indices.min() == 0:
-        raise ValueError(f"{path} has a feature of index 0, but features are counted from 1; pass --zero-based if not")
+        raise ValueError(
+            f"{path} has a feature with index 0, but indices should start at 1; pass --zero-based if they start at 0"
+        )
     shift = 0 if zero_based else 1
     n_features = int(X.indices.max()) + 1 - shift if X.nnz else 0
     free = available_memory()
     if free is not None and BYTES_PER_FEATURE * n_features > free:
-        raise ValueError(f"{path} has a feature of index {n_features - 1 + shift}: too many to hold in memory")
+        raise ValueError(f"{path} has a feature with index {n_features - 1 + shift}: too many features for the memory")
     width = n_features if layout.n_features is None else max(n_features, layout.n_features)
     return sparse.csr_matrix((X.data, X.indices - shift, X.indptr), shape=(X.shape[0], width)), zero_based
 
@@ -206,7 +208,7 @@ def _read_npz(path: Path, layout: Layout) -> Table:
     data = load_npz(path)
     y, groups = data.y, data.get("groups")
     if groups is not None and (groups.dtype.kind not in "iu" or groups.min(initial=0) < 0):
-        raise ValueError(f"{path}: the array 'bag' must hold the number of each row's bag, from 0 on")
+        raise ValueError(f"{path}: the array 'bag' must hold the index of each row's bag, starting at 0")
     if y is not None:
         y = np.asarray(y)
         y = y if groups is None else y[groups]
@@ -261,7 +263,7 @@ def _no_column(path: Path, name: str, layout: Layout, columns: Sequence[str]) ->
     close = get_close_matches(name.lower(), [column.lower() for column in columns], n=1)
     hint = next((f"; did you mean {column!r}?" for column in columns if close and column.lower() == close[0]), "")
     way_out = f"; name it with {flag}" if flag in wanted and not hint else ""
-    return f"{path} has no column {name!r} {why}{hint}{way_out}. Its columns are {_listed(columns)}"
+    return f"{path} has no column {name!r} {why}{hint}{way_out}{'' if hint else '.'} Its columns are {_listed(columns)}"
 
 
 def _frame(path: Path, form: Format) -> Any:

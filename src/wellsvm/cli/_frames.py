@@ -105,6 +105,6 @@ def _try_in_another_process(path: Path, reader: str) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise ValueError("reading it does not end; the file is damaged") from None
+        raise ValueError("reading it does not finish; the file is damaged") from None
     if ended.returncode != 0:
-        raise ValueError("the file is damaged, or it unpacks to more than there is room for: its reader crashed")
+        raise ValueError("the file is damaged, or it unpacks to more than fits in memory: the reader crashed")

@@ -96,27 +96,30 @@ Data = Annotated[
     ),
 ]  # fmt: skip
 RowsFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder to make; it must not hold rows yet.", show_default=False)
+    Path,
+    typer.Argument(metavar="FOLDER", help="The folder to create; it must not contain rows yet.", show_default=False),
 ]
 ConvertedLabel = Annotated[
     str | None,
-    typer.Option("--label-column", metavar="NAME", show_default=False, help="CSV, Parquet: the column of the labels."),
+    typer.Option(
+        "--label-column", metavar="NAME", show_default=False, help="CSV, Parquet: the column with the labels."
+    ),
 ]
 ConvertedBag = Annotated[
     str | None,
     typer.Option(
         "--bag-column", metavar="NAME", show_default=False,
-        help="CSV, Parquet: the column that names the bag of a row; svmlight: any name, to keep the 'qid:'.",
+        help="CSV, Parquet: the column with the bag of each row; svmlight: any name, to keep the 'qid:'.",
     ),
 ]  # fmt: skip
-Single = Annotated[bool, typer.Option("--float32", help="Write values in single precision: half the size.")]
+Single = Annotated[bool, typer.Option("--float32", help="Write values in single precision, which halves the size.")]
 BlockRows = Annotated[
     int | None,
-    typer.Option("--block-rows", min=1, show_default=False, help="Rows of a block. [default: blocks of about 128 MB]"),
+    typer.Option("--block-rows", min=1, show_default=False, help="Rows per block. [default: blocks of about 128 MB]"),
 ]
 Memory = Annotated[
     str,
-    typer.Option("--memory", metavar="SIZE", help="A folder of rows: memory for rows that are copied out of it."),
+    typer.Option("--memory", metavar="SIZE", help="If DATA is a folder: memory for rows that are copied from it."),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model saved by 'wellsvm fit' or wellsvm.save.", show_default=False)
@@ -128,16 +131,18 @@ ModelOutput = Annotated[
         help="Where to save the model (.skops). An existing file is replaced only after success.",
     ),
 ]  # fmt: skip
-How = Annotated[Format, typer.Option("--format", help="How DATA is written; 'auto' goes by the suffix.")]
-Label = Annotated[str, typer.Option("--label-column", metavar="NAME", help="CSV, Parquet: the column of labels.")]
+How = Annotated[Format, typer.Option("--format", help="Format of DATA; 'auto' uses the file name's suffix.")]
+Label = Annotated[str, typer.Option("--label-column", metavar="NAME", help="CSV, Parquet: the column with the labels.")]
 ReportedLabel = Annotated[
     str | None,
     typer.Option(
         "--label-column", metavar="NAME", show_default=False,
-        help="CSV, Parquet: the column of labels. [default: the one named in fit]",
+        help="CSV, Parquet: the column with the labels. [default: the same as in fit]",
     ),
 ]  # fmt: skip
-Bag = Annotated[str, typer.Option("--bag-column", metavar="NAME", help="CSV, Parquet: the column that names the bag.")]
+Bag = Annotated[
+    str, typer.Option("--bag-column", metavar="NAME", help="CSV, Parquet: the column with the bag of each row.")
+]
 Ignore = Annotated[
     list[str] | None,
     typer.Option("--ignore-column", metavar="NAME", help="CSV, Parquet: a non-feature column; repeatable."),
@@ -146,7 +151,7 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         "--keep-column", metavar="NAME",
-        help="CSV, Parquet: a column to copy to the output, an identifier for instance; repeatable.",
+        help="CSV, Parquet: a column to copy to the output, such as an identifier; repeatable.",
     ),
 ]  # fmt: skip
 ZeroBased = Annotated[
@@ -214,7 +219,7 @@ CNegative = Annotated[
 ]
 Context = Annotated[
     float | None,
-    typer.Option("--context", show_default=False, help="Weight of the bag around an instance. [default: 0]"),
+    typer.Option("--context", show_default=False, help="Weight of the whole bag in the kernel. [default: 0]"),
 ]
 CVOfBags = Annotated[
     bool, typer.Option("--cv", help="Choose both penalties, gamma and the context by cross-validation.")
@@ -224,15 +229,15 @@ CCluster = Annotated[
     Any, typer.Option("--C", parser=_scaled, metavar="NUMBER|scale", help="Penalty on the loss of a row.")
 ]
 CV = Annotated[bool, typer.Option("--cv", help="Choose the penalty on unlabeled rows by cross-validation.")]
-Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of --cv.")]
-KeyInstances = Annotated[int, typer.Option("--key-instances", help="Key instances of a positive bag.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Number of folds for --cv.")]
+KeyInstances = Annotated[int, typer.Option("--key-instances", help="Number of key instances per positive bag.")]
 Kernel = Annotated[KernelName, typer.Option("--kernel", help="Kernel.")]
 Gamma = Annotated[
     Any,
     typer.Option(
         "--gamma", parser=_gamma, metavar="NUMBER|mean|scale|auto",
-        help="Coefficient of rbf, poly and sigmoid; the larger, the narrower the kernel. 'mean': one over the mean "
-        "squared distance of rows.",
+        help="Coefficient of rbf, poly and sigmoid; larger means narrower. 'mean': one over the mean "
+        "squared distance between rows.",
     ),
 ]  # fmt: skip
 Degree = Annotated[float, typer.Option("--degree", help="Degree of poly.")]
@@ -250,8 +255,8 @@ Balance = Annotated[
     list[str] | None,
     typer.Option(
         "--balance", metavar="estimate|labels|none|SHARE|LOW,HIGH|CLASS=SHARE", show_default=False,
-        help="Class shares among the unlabeled rows: estimated, those of the labels, or not constrained. Or given: the "
-        "share of the second of two classes, a range, or one --balance CLASS=SHARE (or CLASS=LOW,HIGH) for each "
+        help="Class shares among the unlabeled rows: estimated, those of the labels, or not constrained. Or set them: "
+        "the share of the second of two classes, a range, or one --balance CLASS=SHARE (or CLASS=LOW,HIGH) for each "
         f"class. [default: {ROWS['balance']}]",
     ),
 ]  # fmt: skip
@@ -267,7 +272,7 @@ Safe = Annotated[
     bool | None,
     typer.Option(
         "--safe/--no-safe", show_default=False,
-        help="Leave the unlabeled rows out where held-out labels speak against them; applies where the balance is "
+        help="Ignore the unlabeled rows if they do not help to predict held-out labels; applies if the balance is "
         "estimated. [default: safe]",
     ),
 ]  # fmt: skip
@@ -304,7 +309,7 @@ PredictedBag = Annotated[
     str | None,
     typer.Option(
         "--bag-column", metavar="NAME", show_default=False,
-        help="CSV, Parquet: the column that names the bag. [default: the one named in fit]",
+        help="CSV, Parquet: the column with the bag of each row. [default: the same as in fit]",
     ),
 ]  # fmt: skip
 Predictions = Annotated[
@@ -322,7 +327,7 @@ ReportedData = Annotated[
     Path | None,
     typer.Argument(
         metavar="[DATA]", show_default=False,
-        help="The training data, or other rows of its kind: adds what the model says of them.",
+        help="The training data, or other rows with the same columns: adds what the model predicts for them.",
     ),
 ]  # fmt: skip
 Title = Annotated[str | None, typer.Option("--title", show_default=False, help="Heading of the page.")]

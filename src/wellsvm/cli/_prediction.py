@@ -82,8 +82,8 @@ def _columns(model: Any, table: Table) -> dict[str, np.ndarray]:
         if last is not model:
             if isinstance(table.X, Blocks):
                 raise ValueError(
-                    "the model scales its columns, which is not done for rows in a folder: predict on a file, or train "
-                    "with --no-scale"
+                    "the model scales its columns, which is not possible for rows in a folder: predict on a file, or "
+                    "train with --no-scale"
                 )
             rows = model[:-1].transform(rows)
         columns = {**names, "prediction": last.predict(rows)}
@@ -104,14 +104,16 @@ def _columns(model: Any, table: Table) -> dict[str, np.ndarray]:
 def _kept(table: Table, bags: Any, taken: set[str]) -> dict[str, np.ndarray]:
     """The columns to copy: one value per row, or, of bags, the one that all rows of a bag share."""
     for name in taken & set(table.kept):
-        raise ValueError(f"--keep-column {name!r}: the output has a column of that name; rename it in DATA")
+        raise ValueError(f"--keep-column {name!r}: the output already has a column with that name; rename it in DATA")
     kept = {name: series.to_numpy() for name, series in table.kept.items()}
     if bags is None:
         return kept
     for name, values in kept.items():
         parts = np.split(values[np.argsort(bags.bag_of, kind="stable")], bags.offsets[1:-1])
         if any(len(set(part.tolist())) > 1 for part in parts):
-            raise ValueError(f"--keep-column {name!r} differs inside a bag; predictions are one per bag")
+            raise ValueError(
+                f"--keep-column {name!r} has different values within a bag, but there is only one prediction per bag"
+            )
         kept[name] = np.array([part[0] for part in parts])
     return kept
 

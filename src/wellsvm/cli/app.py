@@ -55,7 +55,11 @@ def about(
 def demo(
     output: option.Picture = Path("wellsvm-demo.png"), splits: option.Splits = None, seed: option.DemoSeed = 0
 ) -> None:
-    """Tell pairs of handwritten digits apart from a handful of labels, with and without the unlabeled rows."""
+    """Show what unlabeled rows gain on digits.
+
+    Distinguishes all pairs of handwritten digits, given a handful of labels, with and without unlabeled rows, and draws
+    a figure.
+    """
     from wellsvm.cli.demo import demo as run
 
     run(output, splits, seed)

@@ -20,10 +20,10 @@ def convert(
     block_rows: option.BlockRows = None,
     quiet: option.Quiet = False,
 ) -> None:
-    """Turn a file of rows into a folder of blocks, for data that do not fit into memory.
+    """Turn a data file into a folder of blocks.
 
-    svmlight (also .gz and .bz2), CSV and Parquet are read a batch of rows at a time. fit and predict take the folder in
-    place of a file, for the linear kernel.
+    Use it for data that do not fit in memory. svmlight (also .gz and .bz2), CSV and Parquet files are read in batches
+    of rows. With the linear kernel, fit and predict accept the folder in place of a file.
     """
     from wellsvm.cli._conversion import run
 

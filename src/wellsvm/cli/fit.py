@@ -57,7 +57,7 @@ def semi_supervised(
 ) -> None:
     """Classify rows, from labeled and unlabeled ones.
 
-    An unlabeled row has an empty label cell in CSV and Parquet; elsewhere its label is nan, or that of --unlabeled.
+    Unlabeled rows have an empty label cell in CSV and Parquet; elsewhere their label is nan, or set by --unlabeled.
     """
     from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
     from wellsvm.cli._training import Job, asked_balance, on_rows
@@ -67,7 +67,9 @@ def semi_supervised(
         if C_unlabeled is not None:
             raise typer.BadParameter("--cv chooses --C-unlabeled; leave out one of the two")
         if safe is not None:
-            raise typer.BadParameter("--cv judges unlabeled rows by its folds; leave out --safe and --no-safe, or --cv")
+            raise typer.BadParameter(
+                "--cv decides about unlabeled rows by its folds; leave out --safe and --no-safe, or --cv"
+            )
         model = SemiSupervisedSVCCV(cv=folds)
     given = {"C_unlabeled": C_unlabeled, "safe": safe, "search": search and search.value}
     model.set_params(**{name: value for name, value in given.items() if value is not None})

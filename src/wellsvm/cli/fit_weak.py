@@ -34,7 +34,7 @@ PositivesBalance = Annotated[
     Any,
     typer.Option(
         "--balance", parser=option.share_or_rule, metavar="estimate|none|SHARE|LOW,HIGH",
-        help="Share of positives among the unlabeled rows: estimated, free, given, or between two.",
+        help="Share of positives among the unlabeled rows: estimated, not constrained, a share, or an interval.",
     ),
 ]  # fmt: skip
 Group = Annotated[str, typer.Option("--group-column", metavar="NAME", help="CSV, Parquet: the group of a row.")]
@@ -45,18 +45,18 @@ Share = Annotated[
         help="CSV, Parquet: the share of class 1 in the group of a row, the same for all its rows.",
     ),
 ]  # fmt: skip
-Slack = Annotated[float, typer.Option("--slack", help="How far a share may be off.")]
+Slack = Annotated[float, typer.Option("--slack", help="Maximum error of a share.")]
 Noise = Annotated[
     Any,
     typer.Option(
         "--noise",
         parser=_noise,
         metavar="cv|SHARE",
-        help="Largest share of wrong labels: by cross-validation, or given.",
+        help="Maximum share of wrong labels: a number, or 'cv' to choose it by cross-validation.",
     ),
 ]
-Suspects = Annotated[int, typer.Option("--suspects", min=0, help="How many suspicious data rows to tell.")]
-Separator = Annotated[str, typer.Option("--separator", help="What stands between the candidates of a row.")]
+Suspects = Annotated[int, typer.Option("--suspects", min=0, help="Number of suspicious data rows to print.")]
+Separator = Annotated[str, typer.Option("--separator", help="Separator between the candidates of a row.")]
 CPositives = Annotated[float, typer.Option("--C-unlabeled", help="Penalty on the loss of an unlabeled row.")]
 
 
@@ -83,7 +83,7 @@ def positive_unlabeled(
 ) -> None:
     """Classify rows, from positive and unlabeled ones.
 
-    An unlabeled row has an empty label cell in CSV and Parquet, or the label nan, 0 or -1 beside 1.
+    Unlabeled rows have an empty label cell in CSV and Parquet, or the label nan; 0 or -1 if positives have the label 1.
     """
     import numpy as np
 
@@ -130,9 +130,10 @@ def proportions(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from the share of class 1 in every group of them.
+    """Classify rows, from class shares of groups.
 
-    In svmlight the group of a row is its 'qid:' and its label is the share of the group.
+    The data hold the share of class 1 in each group of rows. In svmlight files, the group of a row is its 'qid:' and
+    its label is the share of the group.
     """
     from wellsvm import ProportionSVC
     from wellsvm.cli._training import Job, labels_of
@@ -144,7 +145,7 @@ def proportions(
         assert table.groups is not None
         for row, (name, value) in enumerate(zip(table.groups.tolist(), labels_of(table).tolist())):
             if value is None or shares.setdefault(name, value) != value:
-                told = "no share" if value is None else f"the share {value}, others of its group {shares[name]}"
+                told = "no share" if value is None else f"the share {value}, but its group has {shares[name]} elsewhere"
                 raise ValueError(f"data row {row + 1} of group {name!r} has {told}")
         model.fit(table.X, groups=table.groups, proportions=shares)
         return {"groups": len(shares), "classes": model.classes_, "searched": model.searched_}
@@ -173,7 +174,10 @@ def noisy_labels(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from labels of which some are wrong; the most suspicious data rows are told."""
+    """Classify rows, from labels that may be wrong.
+
+    The most suspicious data rows are listed.
+    """
     from wellsvm import NoisyLabelSVC
     from wellsvm.cli._training import Job, labels_of
 
@@ -208,7 +212,10 @@ def candidates(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from candidate labels: a cell such as a|b says that the class is a or b."""
+    """Classify rows, from candidate labels.
+
+    A cell such as a|b means that the class is a or b.
+    """
     from wellsvm import CandidateLabelSVC
     from wellsvm.cli._training import Job, labels_of
 

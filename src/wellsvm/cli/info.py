@@ -10,7 +10,10 @@ __all__ = ["info"]
 
 
 def info(model_file: option.ModelFile, as_json: option.Json = False) -> None:
-    """Print parameters, classes, convergence and versions of a saved model."""
+    """Describe a saved model.
+
+    Prints its parameters, classes, convergence and versions.
+    """
     from wellsvm import load
     from wellsvm._fitted_runs import final_estimator
     from wellsvm.cli._console import told_in_one_line, warnings_as_lines

@@ -24,13 +24,13 @@ def predict(
     memory: option.Memory = Layout.memory,
     quiet: option.Quiet = False,
 ) -> None:
-    """Predict classes and decision values for the rows, or bags, of a file.
+    """Predict the rows, or bags, of a data file.
 
-    Columns: those of --keep-column; 'prediction'; 'decision', or 'decision_<class>' for more than two classes. For bags
-    also 'bag', and 'instance': the number inside the bag, from 0, of the instance that decided, -1 where the bag is
-    negative. Columns of CSV and Parquet are found by the names the model was trained with. svmlight rows may be
-    narrower than the model. Labels in DATA are not used. In CSV, names of classes and bags that a spreadsheet would run
-    as a formula have an apostrophe before them.
+    The output has these columns: those of --keep-column; 'prediction'; 'decision', or 'decision_<class>' for more than
+    two classes. For bags also 'bag', and 'instance': the index of the deciding instance within the bag, starting at 0,
+    or -1 if the bag is negative. Columns of CSV and Parquet files are found by the names that the model was trained
+    with. svmlight rows may have fewer features than the model. Labels in DATA are ignored. In CSV output, names of
+    classes and bags that a spreadsheet would run as a formula get a leading apostrophe.
     """
     if output is not None and output.suffix.lower() not in WRITTEN:
         raise typer.BadParameter(f"--output: {output} must end in {', '.join(WRITTEN)}")

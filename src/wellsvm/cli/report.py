@@ -24,8 +24,8 @@ def report(
 ) -> None:
     """Write an HTML page about a saved model.
 
-    With DATA, the training file for instance, the page tells how many rows were labeled, what was found for the others,
-    which rows are least certain, and what the supervised SVM says. 'wellsvm fit --report' writes this page at once.
+    With DATA, such as the training file, the page shows how many rows were labeled, what was found for the others,
+    which rows are least certain, and what the supervised SVM predicts. 'wellsvm fit --report' writes the same page.
     """
     from wellsvm import load
     from wellsvm import report as write

@@ -66,14 +66,14 @@ def load_npz(path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64) -> 
     try:
         return _to_bunch(_read(path), dtype)
     except Exception as error:  # a damaged file can raise anything
-        raise ValueError(f"{path} is damaged or not a data set: {error}; fetch the file again") from error
+        raise ValueError(f"{path} is damaged or not a data set: {error}; download the file again") from error
 
 
 def _read(path: Path) -> Arrays:
     with zipfile.ZipFile(path) as archive:  # for anything else NumPy would offer to load it unsafely
         check_archive(archive, path.stat().st_size)
         if other := [name for name in archive.namelist() if not name.endswith(".npy")]:
-            raise ValueError(f"its member {other[0]!r} is no array")
+            raise ValueError(f"its member {other[0]!r} is not an array")
     with np.load(path, allow_pickle=False) as arrays:
         return {key: arrays[key] for key in arrays.files}
 

@@ -143,7 +143,7 @@ def make_digit_bags(
         roi=roi.astype(np.int64),
         digit=digit[rows].astype(np.int64),
         target=int(target),
-        DESCR=f"{n_bags} bags of {bag_size} digit images; a bag is positive when it holds a {target}.",
+        DESCR=f"{n_bags} bags of {bag_size} digit images; a bag is positive if it contains a {target}.",
     )
 
 

@@ -66,8 +66,8 @@ class Checkpoint:
             differs = [name for name in told if before.get(name) != told[name]]
             if differs:
                 raise ValueError(
-                    f"checkpoint={str(path)!r} is of another fit: {', '.join(differs)} differ; give another file, or "
-                    "remove this one"
+                    f"checkpoint={str(path)!r} belongs to another fit: {', '.join(differs)} differ; use another file, "
+                    "or remove this one"
                 )
         self.values["problem"] = np.array(json.dumps(told))
 
@@ -226,4 +226,4 @@ def _read(path: os.PathLike[str]) -> dict[str, np.ndarray]:
         with open(path, "rb") as file, np.load(io.BytesIO(file.read()), allow_pickle=False) as kept:
             return dict(kept)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"checkpoint={str(path)!r} cannot be read: {error}; remove the file to begin anew") from error
+        raise ValueError(f"checkpoint={str(path)!r} cannot be read: {error}; remove the file to start over") from error

@@ -99,7 +99,7 @@ def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
     """The task's opening, as a stage that can be kept."""
     if task.open is None:
-        raise ValueError("the task has no opening: it can be searched, not fitted")
+        raise ValueError("the task has no opening, so it can be searched but not fitted")
     compute = partial(task.open, task, options, rng)
     return compute() if task.stages is None else task.stages.opening(compute, rng)
 

@@ -53,9 +53,9 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
             The bags; flat instances need ``groups``. For ``kernel="precomputed"`` the features of an instance are its
             kernel values with all training instances.
         y : array of shape (n_bags,) or (n_instances,)
-            Label of every bag, in the order of the bags (for ``groups`` that of ``np.unique(groups)``); or of every
-            instance, in the order of the instances and equal inside each bag. Where both lengths agree, every bag is
-            one instance: with ``groups`` the labels then are those of the instances.
+            Label of every bag, in the order of the bags (with ``groups``, the order of ``np.unique(groups)``); or of
+            every instance, in the order of the instances and equal within each bag. If every bag has one instance, both
+            have the same length; with ``groups``, the labels are then those of the instances.
         groups : array of shape (n_instances,), optional
             The bag of each flat instance.
 
@@ -127,7 +127,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         classes = unique_labels(y)
         if len(classes) < 2:
             raise ValueError(
-                f"all {len(bags)} bags have the label {classes.tolist()[0]!r}; bags of 2 or more classes are needed"
+                f"all {len(bags)} bags have the label {classes.tolist()[0]!r}; bags of at least 2 classes are needed"
             )
         if self.positive_class is not None:
             if self.positive_class not in classes.tolist():
@@ -140,8 +140,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         elif len(classes) == 2 and not _tell_the_positive_one(classes.tolist()):
             one, other = classes.tolist()
             raise ValueError(
-                f"the labels are {one!r} and {other!r}, and nothing tells which one is positive, that is, needs one "
-                f"instance only: pass positive_class={one!r} or positive_class={other!r} (--positive-class on the "
+                f"the labels are {one!r} and {other!r}, and it is not clear which is positive, that is, needs only one "
+                f"positive instance: pass positive_class={one!r} or positive_class={other!r} (--positive-class on the "
                 "command line), or labels 0 and 1, -1 and +1, or False and True, such as "
                 f"y == {other!r}"
             )
@@ -152,7 +152,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
 
     @property
     def positive_class_(self) -> Any:
-        """The positive one of two classes; None where there are more, each of which is positive against the rest."""
+        """The positive one of two classes; None if there are more, since each is then positive against the rest."""
         return self.classes_.tolist()[0 if self._flipped else 1] if len(self.classes_) == 2 else None
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -176,14 +176,14 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     # -------------------------------------------------------------- prediction
 
     def decision_function_instances(self, bags, groups=None):
-        """Values of f for every instance, in the caller's flat order; positive where the positive class is.
+        """Value of f for every instance, in the original flat order; positive values mean the positive class.
 
         Parameters
         ----------
         bags : Bags, list of 2-D arrays, or array or CSR matrix of shape (n_instances, n_features)
             Bags, or instances without bags.
         groups : array of shape (n_instances,), optional
-            The bag of each flat instance; of no account here.
+            The bag of each flat instance; ignored here.
 
         Returns
         -------
@@ -198,8 +198,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def decision_function(self, bags, groups=None):
         """Value of every bag: the largest f among its instances.
 
-        As everywhere in scikit-learn a value above 0 stands for ``classes_[1]``: where ``positive_class`` is
-        ``classes_[0]``, the sign is changed.
+        As everywhere in scikit-learn, a value above 0 means ``classes_[1]``; if ``positive_class`` is ``classes_[0]``,
+        the sign is changed.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return self._labels(self._codes(values))
 
     def score(self, bags, y, sample_weight=None, groups=None):
-        """Share of the bags whose class is predicted.
+        """Accuracy: the share of bags whose class is predicted correctly.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return accuracy_score(_per_bag(bags, y, flat), self.predict(bags), sample_weight=weight)
 
     def predict_instances(self, bags, groups=None):
-        """Class of every instance taken as a bag of its own, in the caller's flat order.
+        """Class of every instance if it were a bag by itself, in the original flat order.
 
         Parameters
         ----------
@@ -274,22 +274,23 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return self._labels(self._codes(values.reshape(len(values), -1)))
 
     def locate(self, bags, k=1, groups=None):
-        """Which instances make a bag what it is predicted to be: the k of largest f inside each bag.
+        """The instances responsible for the prediction of each bag: the k with the largest f.
 
         Parameters
         ----------
         bags, groups :
             As in `decision_function`.
         k : int, default=1
-            Instances wanted per bag, best first.
+            Number of instances per bag, best first.
 
         Returns
         -------
         array of shape (n_bags,), or (n_bags, k) for k > 1
-            Numbers of instances inside their bag, counted from 0 in the caller's order; -1 for bags predicted negative,
-            and where a bag has fewer than k instances. With more than two classes no bag is negative: the instances
-            are those of largest f for the predicted class. For bags of `wellsvm.images.image_bags` these are not
-            numbers but boxes, of four numbers in the last axis: top, left, bottom and right in pixels, -1 for none.
+            Indices of instances within their bag, starting at 0 in the original order; -1 for bags predicted negative,
+            and as padding for bags with fewer than k instances. With more than two classes, no bag is negative: the
+            instances are those with the largest f for the predicted class. For bags from `wellsvm.images.image_bags`,
+            the result holds boxes instead of indices, with four numbers in the last axis: top, left, bottom and right
+            in pixels, or -1 if there is none.
         """
         k = whole_number("k", k, low=1)
         bags = as_bags(bags, groups)
@@ -322,7 +323,7 @@ def _per_bag(bags: Bags, values: Any, flat: bool, name: str = "y", what: str = "
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths
-        raise ValueError(f"{name} is no list with one {what} per bag: {error}") from None
+        raise ValueError(f"{name} is not a list with one {what} per bag: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; expected one {what} per bag")
     if len(array) == bags.n_instances and (flat or len(array) != len(bags)):

@@ -40,7 +40,7 @@ def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
         if n_folds < 2:
             rare = classes.tolist()[int(counts.argmin())]
             raise ValueError(
-                f"class {rare!r} has one bag, which no fold can hold out; add bags, or use MultiInstanceSVC"
+                f"class {rare!r} has only one bag, which no fold can hold out; add bags, or use MultiInstanceSVC"
             )
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     elif hasattr(cv, "__iter__") and not hasattr(cv, "split"):  # text has a split too
@@ -57,7 +57,7 @@ def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
             raise ValueError(f"fold {len(folds)} of cv={cv!r} has {what}; use fewer or stratified folds")
         folds.append(Fold(held_out, np.arange(len(y))[test]))
     if not folds:
-        raise ValueError(f"cv={cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
+        raise ValueError(f"cv={cv!r} gives no folds; use a number of folds of at least 2, or a splitter")
     return folds
 
 
@@ -99,5 +99,5 @@ def values_of(name: str, values: Any, *, open_low: bool = False) -> list[float]:
         raise TypeError(f"{name} must be a sequence of numbers, or None for the default; got {values!r}")
     given = [values] if np.ndim(values) == 0 else list(values)
     if not given:
-        raise ValueError(f"{name} is empty; give at least one value, or None for the default")
+        raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
     return sorted({number(name, value, low=0.0, open_low=open_low) for value in given})

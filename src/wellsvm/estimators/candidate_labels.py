@@ -18,56 +18,61 @@ __all__ = ["CandidateLabelSVC"]
 
 
 class CandidateLabelSVC(WeakBase):
-    """Large-margin classifier that learns from candidate labels: for each row some classes, one of which is true.
+    """Large-margin classifier that learns from candidate labels: several classes per row, one of which is true.
 
-    All classes are first relabelled together, every row going to one of its candidates; that tells how many rows each
-    class has. Then each is told from the rest: rows with this candidate only are positive, rows without it negative,
-    and of the others as many are positive as were found.
+    First, all classes are relabeled together, and every row is assigned to one of its candidates; this estimates the
+    number of rows in each class. Then each class is separated from the rest: rows whose only candidate is this class
+    are positive, rows without this candidate are negative, and among the others the estimated number of rows is
+    positive.
 
     Parameters
     ----------
     C : float, default=2.0
         Penalty on the loss of a row with one candidate.
     C_ambiguous : float, default=2.0
-        Penalty on the loss of a row with several.
+        Penalty on the loss of a row with several candidates.
     classes : array of shape (n_classes,) or None, default=None
         Names of the classes. None: the columns of a data frame, the members of the sets, or 0, 1, ...
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
+        between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
-        kernel, else squared hinge.
+        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
+        kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that stands for the intercept.
+        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        regularized.
     search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
-        final penalty only.
+        How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
+        "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate.
+        Maximum number of label vectors.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
-        passes over all rows; results do not depend on it.
+        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
+        the linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints one line per label vector.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free.
+        Memory for kernel values in MB; None uses the free memory of the machine.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
@@ -75,16 +80,17 @@ class CandidateLabelSVC(WeakBase):
     transduction_ : array of shape (n_samples,)
         Class of every training row, one of its candidates.
     balance_ : array of shape (n_classes,)
-        Share of each class among the rows, as found when all classes were relabelled together.
+        Share of each class among the rows, as found by relabeling all classes together.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
-        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+        The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
+
     See Also
     --------
-    wellsvm.baselines.AveragedCandidatesSVC : Counts a row for each of its candidates in equal parts.
+    wellsvm.baselines.AveragedCandidatesSVC : Counts every row in equal parts for each of its candidates.
 
     Examples
     --------
@@ -147,12 +153,12 @@ class CandidateLabelSVC(WeakBase):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         y : bool matrix of shape (n_samples, n_classes), sequence of sets, or array of shape (n_samples,)
             Candidates of every row: a boolean or 0/1 matrix or data frame, or one set (list, tuple) of classes for each
-            row; a row without any may have every class. Plain labels are one candidate each.
+            row. A row without candidates may have any class. Plain labels count as one candidate each.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss.
+            Factor on the penalty on each row's loss.
 
         Returns
         -------

@@ -49,9 +49,11 @@ def read_candidates(Y: Any, n_rows: int, classes: Any) -> tuple[np.ndarray, Bool
         raise ValueError(f"Training needs at least 2 classes; y names {named.size} class: {named.tolist()}")
     never = ~candidates.any(axis=0)
     if never.any():
-        raise ValueError(f"class {named[int(np.argmax(never))]!r} is no row's candidate; leave it out of classes and y")
+        raise ValueError(
+            f"class {named[int(np.argmax(never))]!r} is not a candidate of any row; leave it out of classes and y"
+        )
     if candidates.all():
-        raise ValueError("every class is a candidate of every row: nothing tells the classes apart")
+        raise ValueError("every class is a candidate of every row, so the classes cannot be distinguished")
     return named, candidates
 
 
@@ -74,7 +76,7 @@ def _of_matrix(Y: np.ndarray, classes: Any) -> tuple[np.ndarray, BoolArray]:
 def _of_sets(sets: Any, classes: Any) -> tuple[np.ndarray, BoolArray]:
     for i, cell in enumerate(sets):
         if not _is_set(cell) or not isinstance(cell, Sized):
-            raise TypeError(f"y[{i}] = {cell!r} is no set of classes, as other entries of y are; use {{{cell!r}}}")
+            raise TypeError(f"y[{i}] = {cell!r} is not a set of classes, but other entries of y are; use {{{cell!r}}}")
     try:
         present = sorted({c for cell in sets for c in cell})
     except TypeError:

@@ -13,7 +13,9 @@ __all__ = ["stages_of"]
 def stages_of(estimator: Any, rows: Rows, **problem: Any) -> Stages:
     """The stages of the estimator's fit, in the file that it is kept in."""
     if getattr(estimator, "neighbors", None) is not None:
-        raise ValueError(f"checkpoint and neighbors={estimator.neighbors!r} do not go together; set one to None")
+        raise ValueError(
+            f"checkpoint and neighbors={estimator.neighbors!r} cannot be combined; set one of them to None"
+        )
     if not isinstance(rows, LinearRows):
         raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
     asked = estimator.get_params(deep=False)

@@ -25,24 +25,24 @@ __all__ = ["MaxMarginClustering"]
 
 
 class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, ClustersDivided):
-    """Clusters with a large margin between them, and a rule for rows never seen.
+    """Clustering with a large margin between the clusters, and a rule for new rows.
 
-    Of all ways to label the rows by two clusters of about the same size it looks for those that an SVM separates with a
-    large margin, combines them by a convex program, and (with ``refine``) settles on one. More clusters are found
-    together: from those of k-means on, one SVM per cluster is trained against the rest and every row goes to the
-    cluster of its largest value, again and again, while the price of the losses rises to C. How many rows a cluster
-    holds is then free. Rows can be tied together and set apart, see `fit`.
+    Among all ways to divide the rows into two clusters of about the same size, it looks for those that an SVM separates
+    with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. More than two
+    clusters are found together: starting from k-means, one SVM per cluster is trained against the rest and every row
+    moves to the cluster with the largest value, repeatedly, while the penalty on losses rises to C. The sizes of these
+    clusters are not restricted by default. You can also require that rows do or do not share a cluster; see `fit`.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters.
     C : float or "scale", default="scale"
-        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, so that the unit they are
-        measured in does not matter.
+        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, so the scale of the data
+        does not matter.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel; a callable maps two matrices to the matrix of kernel values. Dense rows are centred for "linear", sparse
-        ones are not.
+        Kernel; a callable maps two matrices to the matrix of kernel values. With "linear", dense rows are centered;
+        sparse rows are not.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
         Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
         distance between training rows.
@@ -54,97 +54,101 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         "paper" is hinge for the linear kernel and squared hinge otherwise. "auto" is the same for two clusters, and
         squared hinge for more.
     fit_intercept : bool, default=False
-        Whether to add a constant feature; it is regularised like the others. The threshold that makes the labels is
+        Whether to add a constant feature, which is regularized like the others. The threshold between the clusters is
         chosen in either case.
     balance : float or "auto", default="auto"
-        beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 halves the
-        rows, 1 is free; no cluster is ever empty, and an odd number of rows may differ by one. Of more clusters each
-        holds between 1 - balance and 1 + balance times the mean number of rows. "auto" is 0.3 for two clusters and in
-        divisions, and free for more. Rows that are linked count as one.
+        beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
+        rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
+        With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" is 0.3
+        for two clusters and in divisions, and no restriction otherwise. Linked rows count as one.
     n_init : int, default=20
-        Random label vectors that ``init`` draws; for more than two clusters, draws of k-means.
+        Number of random label vectors that ``init`` draws; for more than two clusters, number of k-means runs.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=False
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-2
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate, in every division.
+        Maximum number of label vectors in every division.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the divisions of more than two clusters; results do not depend on it.
+        Number of threads for the divisions of more than two clusters. Results do not depend on it.
     verbose : int, default=0
-        1 prints a line per label vector and, at the end, what was found: rows labeled, found and uncertain.
+        1 prints a line per label vector and, at the end, how many rows were labeled, found and uncertain.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
-        that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
-        then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+        Memory for kernel values in MB; None uses the free memory of the machine. A kernel matrix that fits is stored.
+        Otherwise its rows are computed when needed and the most recently used are kept, which takes many times as long;
+        since steps then come in a different order, other label vectors may be found. Ignored for "linear" and
+        "precomputed".
     min_violation : float or None, default=None
         A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
-        A label vector that lowers the objective by less than this is the last one, though others may still be violated.
-        None is ``tol``.
+        The relaxation stops after a label vector that lowers the objective by less than this, even if others are still
+        violated. None is ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        What these two are measured against: the objective; nothing; or nothing, in the units of the
-        paper's SVMs.
+        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
+        of the paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
     init : {"best", "climbed", "alignment"}, default="best"
-        First label vector of two clusters. "climbed": of ``n_init`` random halvings the one best aligned with the
-        kernel, aligned better step by step. "best": that or k-means', whichever has the lower objective. "alignment",
-        as in the paper: of ``n_init`` random assignments the one best aligned.
+        First label vector of two clusters. "climbed": the one of ``n_init`` random halvings that is best aligned with
+        the kernel, then improved step by step. "best": this or the result of k-means, whichever has the lower
+        objective. "alignment", as in the paper: the one of ``n_init`` random assignments that is best aligned.
     cut : {"balance", "zero"}, default="balance"
-        Where f is cut into two clusters: at the value nearest to 0 that keeps the balance, or, as in the paper, at 0. A
-        cut at 0 that would leave a cluster empty gives way to the other.
+        Where f is cut into two clusters: at the value nearest to 0 that keeps the balance or, as in the paper, at 0. If
+        a cut at 0 would leave a cluster empty, "balance" is used instead.
     center : bool, default=True
-        Whether dense rows are centred under the linear kernel; the paper does not.
+        Whether to center dense rows with the linear kernel; the paper does not.
     orient : bool, default=True
-        Whether a label vector y is exchanged for -y, which names the same clusters, where that agrees better with the
-        first one in use; the paper takes it as generated.
+        Whether to replace a label vector y by -y, which describes the same clusters, if that agrees better with the
+        first label vector in use; the paper keeps it as generated.
     many : {"together", "divided"}, default="together"
-        How more than two clusters are found: together, or by dividing again and again the cluster whose division gains
-        the most margin.
-        Rows in blocks are always divided.
+        How more than two clusters are found: together, or by repeatedly dividing the cluster whose division gains the
+        most margin. Rows in blocks are always divided.
     checkpoint : path or None, default=None
-        File in which `fit` keeps what it has reached, for the linear kernel and two clusters or ``many="divided"``. A
-        `fit` of the same data and parameters that finds it goes on from there, with the same bits; at the end it is
-        removed.
+        File in which `fit` saves its progress, for the linear kernel and two clusters or ``many="divided"``. If a `fit`
+        with the same data and parameters finds the file, it continues from there, with exactly the same result. The
+        file is removed at the end.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row, 0 the largest. The balance and all links are kept.
+        Cluster of every training row; cluster 0 is the largest. The balance and all links are respected.
     C_ : float
-        The price used.
+        The value of C that was used.
     coef_, intercept_ : arrays of shape (n_functions, n_features) and (n_functions,)
-        Weights of the functions, for the linear kernel, the threshold included; `intercept_` exists for every kernel.
-        There is one function for two clusters, one per cluster for more, one per division if they were divided.
+        Weights of the functions for the linear kernel, including the threshold; `intercept_` exists for every kernel.
+        There is one function for two clusters, one per cluster for more, or one per division if the clusters were
+        divided.
     dual_coef_, support_, support_vectors_ : arrays
         For other kernels: coefficients, rows and their indices. For more than two clusters at most 300 rows, drawn at
         random, span the functions.
     threshold_ : array of shape (n_functions,)
-        What was taken off every function to keep the balance; 0 is the paper's rule, the sign of f.
+        The value subtracted from every function to keep the balance; 0 is the paper's rule, the sign of f.
     children_ : array of shape (n_clusters - 1, 2) or None
-        Where rows go whose value of a division is negative, and positive: another division, or ``-1 - cluster``. None
-        where the clusters were found together.
+        Where rows go if their value in a division is negative, and if it is positive: another division, or ``-1 -
+        cluster``. None if the clusters were found together.
     labelings_ : array of shape (n_labelings, n_samples), or a list of them
         Label vectors of the relaxation; for more clusters one array per division, 0 for rows outside, or per cluster,
         which then holds the cluster against the rest.
     labeling_weights_ : array of shape (n_labelings,), or a list of them
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_functions,)
-        Upper bound of the restricted master, its distance to the lower bound, and the violation of the last label
-        vector generated. No violation found does not prove that there is none. Of clusters found together: bounds of
-        the SVM of every cluster for ``labels_``, and no violation, since no label vector is generated.
+        Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
+        label vector generated. Finding no violation does not prove that there is none. If the clusters were found
+        together: the bounds of the SVM of every cluster for ``labels_``, and no violation, since no label vector is
+        generated.
     refined_objective_ : float, array or None
-        Mixed-integer objective of the labelling that refinement settled on.
+        Mixed-integer objective of the labeling chosen by refinement.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
-        Label vectors generated (most over the divisions); relabellings of clusters found together.
+        Number of label vectors generated (the maximum over the divisions), or number of relabelings if the clusters
+        were found together.
     status_ : str, or a list of them
         Why the cutting plane, or the relabelling, ended.
     n_features_in_, feature_names_in_ :
@@ -152,11 +156,11 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
 
     Notes
     -----
-    ``predict`` of the training rows is ``labels_``: the threshold lies between two different values of f. Only where
-    the balance cannot be kept without dividing rows of equal f, equal rows for instance, ``labels_`` divides them by
-    index, ``predict`` keeps them together, and `fit` warns. So it does where one of more than two clusters is no row's
-    first choice and keeps a row in ``labels_`` all the same. Links hold in ``labels_``; ``predict`` does not know them.
-    A pickle leaves ``labelings_`` out.
+    For the training rows, ``predict`` returns ``labels_``, because the threshold lies between two different values of
+    f. There are two exceptions, both with a warning from `fit`: if the balance can only be kept by separating rows with
+    equal f, such as identical rows, ``labels_`` separates them by index but ``predict`` keeps them together; and if one
+    of more than two clusters is not the first choice of any row, it still keeps one row in ``labels_``. Links hold in
+    ``labels_``; ``predict`` ignores them. Pickles do not contain ``labelings_``.
 
     Examples
     --------
@@ -240,13 +244,13 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         y : ignored
             For scikit-learn's interface.
         must_link, cannot_link : array of shape (n_pairs, 2) or None, default=None
-            Pairs of rows, counted from 0, that share a cluster; and that do not. What follows from them holds too: if
-            row 0 is tied to 1 and 1 to 2, so is 0 to 2. Links that contradict each other are refused. Of two clusters
-            the balance counts rows tied together, or apart, once.
+            Pairs of row indices, starting at 0: rows that must share a cluster, and rows that must not. Implied links
+            hold too: if row 0 must be with 1 and 1 with 2, then 0 must be with 2. Links that contradict each other
+            raise an error. With two clusters, the balance counts a group of linked rows once.
 
         Returns
         -------
@@ -313,18 +317,19 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
 
     @lazy_on_dask
     def decision_function(self, X):
-        """How far a row is inside a cluster: the value of f, less the threshold.
+        """How far inside a cluster a row is: the value of f minus the threshold.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+            Rows; for ``kernel="precomputed"``, the kernel values with the training rows.
 
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_clusters)
-            Two clusters: positive for cluster 1. More: one column per cluster, the largest is the row's own: the value
-            of its function or, where clusters were divided, the least of the margins on the way to it. One: infinity.
+            With two clusters, positive values mean cluster 1. With more, there is one column per cluster, and the
+            largest value is that of the row's own cluster: the value of its function or, if the clusters were divided,
+            the smallest margin on the path to it. With a single cluster, all values are infinity.
         """
         values = self._values(X)
         if values.shape[1] == 0:

@@ -80,7 +80,7 @@ def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classe
             f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y {partial.codes.size}"
         )
     if groups is None and proportions is not None:
-        raise ValueError("proportions need groups: pass groups=..., the group of every row")
+        raise ValueError("proportions needs groups: pass groups=..., with the group of every row")
     if groups is None:
         if partial is None:
             raise ValueError(
@@ -88,7 +88,9 @@ def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classe
                 "y is None"
             )
         if not partial.labeled.all():
-            raise ValueError("groups is None, so that nothing is known of the unlabeled rows: pass groups, proportions")
+            raise ValueError(
+                "groups is None, so nothing is known about the unlabeled rows: pass groups and proportions"
+            )
         names, rows = np.array([0]), np.zeros(n_rows, dtype=np.int64)
     else:
         names, rows = _groups(groups, n_rows, partial)
@@ -99,7 +101,7 @@ def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classe
         place = {name: k for k, name in enumerate(named.tolist())}
         missing = [name for name in partial.classes.tolist() if name not in place]
         if missing:
-            raise ValueError(f"y holds the class {missing[0]!r}, which is not one of the classes {named.tolist()}")
+            raise ValueError(f"y contains the class {missing[0]!r}, which is not one of the classes {named.tolist()}")
         of_classes = np.array([place[name] for name in partial.classes.tolist()])
         codes[partial.labeled] = of_classes[partial.codes[partial.labeled]]
     if len(named) < 2:
@@ -114,7 +116,9 @@ def _groups(groups: Any, n_rows: int, partial: PartialLabels | None) -> tuple[np
     if cells.size != n_rows:
         raise ValueError(f"groups must have one entry for each of the {n_rows} rows; got {cells.size}")
     if missing.any() and (partial is None or not partial.labeled[missing].all()):
-        raise ValueError(f"row {int(np.argmax(missing))} has neither a group nor a label; leave it out or give it one")
+        raise ValueError(
+            f"row {int(np.argmax(missing))} has neither a group nor a label; leave it out, or give it one of them"
+        )
     try:
         names, inverse = np.unique(np.array(cells[~missing].tolist()), return_inverse=True)
     except (TypeError, ValueError):

@@ -20,7 +20,7 @@ def links_of(must_link: Any, cannot_link: Any, n_rows: int) -> Links | None:
         return None
     alone = cannot[:, 0] == cannot[:, 1]
     if alone.any():
-        raise ValueError(f"cannot_link sets row {cannot[np.argmax(alone), 0]} apart from itself; drop this pair")
+        raise ValueError(f"cannot_link sets row {cannot[np.argmax(alone), 0]} apart from itself; remove this pair")
     return Links.of(n_rows, must, cannot)
 
 
@@ -96,8 +96,8 @@ def _none_empty(chosen: IntArray, sums: FloatArray, apart: IntArray) -> IntArray
         lost[apart] = np.inf
         if not np.isfinite(lost).any():
             raise ValueError(
-                f"the links leave no row for one of n_clusters={sums.shape[1]} clusters; drop some of them, or lower "
-                "n_clusters"
+                f"the links leave no rows for one of the n_clusters={sums.shape[1]} clusters; drop some of them, or "
+                "lower n_clusters"
             )
         chosen[np.argmin(lost)] = k
     return chosen

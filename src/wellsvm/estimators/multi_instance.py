@@ -22,11 +22,11 @@ __all__ = ["MultiInstanceSVC"]
 
 
 class MultiInstanceSVC(KeyInstanceClassifier):
-    """Large-margin classifier of bags that says which instance it was.
+    """Large-margin classifier of bags that identifies the deciding instance.
 
-    A bag is positive if one of its instances is. Of all ways to choose the key instance of every positive bag it looks
-    for those that allow a large margin to the instances of the negative bags, combines them by a convex program, and
-    (with ``refine``) settles on one.
+    A bag is positive if at least one of its instances is. Among all ways to choose a key instance for every positive
+    bag, it looks for those that allow a large margin to the instances of the negative bags, combines them by a convex
+    program, and (with ``refine``) settles on one of them.
 
     Parameters
     ----------
@@ -44,72 +44,75 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto", as "paper", is hinge for the linear kernel and squared hinge otherwise, as in the paper.
+        "auto" and "paper" are hinge for the linear kernel and squared hinge otherwise, as in the paper.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     n_key_instances : int, default=1
-        Key instances of a positive bag; their values of f add up in the margin of the bag. A bag with fewer instances
-        is used whole.
+        Number of key instances per positive bag; their values of f add up in the margin of the bag. A bag with fewer
+        instances uses all of them.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next choice of key instances is found: by one linearisation, at the best choice in use or at the first
-        of the best; or by climbing from many starts.
+        How the next choice of key instances is found: by one linearization, either at the best choice in use ("paper")
+        or at the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one choice after the relaxation: solve the SVM, choose anew, until nothing changes. Without
-        it f mixes several choices and the best instance of a positive bag may stay below 0.
+        Whether to settle on one choice after the relaxation: solve the SVM and choose again until nothing changes.
+        Without it, f mixes several choices, and the best instance of a positive bag may have a value below 0.
     positive_class : label, optional
-        The positive one of two classes. Needed unless the labels are 0 and 1, -1 and +1 or False and True, which tell
-        it themselves. With more classes each is positive against the rest.
+        The positive one of two classes. Required unless the labels are 0 and 1, -1 and +1, or False and True. With more
+        than two classes, each class is positive against the rest.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int or None, default=None
-        Most choices of key instances to generate in the relaxation. None is 50, and 5 for the linear kernel with
-        ``refine``: the relaxation is then only one of the places that the search starts from.
+        Maximum number of choices of key instances in the relaxation. None means 50, or 5 for the linear kernel with
+        ``refine``, where the relaxation is only one of the starting points of the search.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes, or for random starts; results do not depend on
-        it.
+        Number of threads for the one-vs-rest problems of more than two classes, or for random starts. Results do not
+        depend on it.
     verbose : int, default=0
-        1 prints a table row per choice of key instances.
+        1 prints one line per choice of key instances.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
-        that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
-        then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+        Memory for kernel values in MB; None uses the free memory of the machine. A kernel matrix that fits is stored.
+        Otherwise its rows are computed when needed and the most recently used are kept, which takes many times as long;
+        since steps then come in a different order, other label vectors may be found. Ignored for "linear" and
+        "precomputed".
     min_violation : float or None, default=None
         A choice that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
-        A choice that lowers the objective by less than this is the last one, though others may still be violated. None
-        is 10 ``tol``.
+        The relaxation stops after a choice that lowers the objective by less than this, even if others are still
+        violated. None is 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        What these two are measured against: the objective; nothing; or nothing, in the units of the
-        paper's SVMs.
+        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
+        of the paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the choices are found: by a level method, or by the paper's closed form.
     context : float, default=0.0
-        Weight of the bag around an instance: the kernel between instances x of bag B and x' of bag B' becomes
-        ``k(x, x') + context * k_set(B, B')`` with the normalised set kernel, the mean of k over all pairs of their
-        instances (for the linear kernel the bag's mean stands beside each instance). 0 is the paper's method. With a
-        large one f judges bags as a whole; which instance of a bag is the best is decided by k alone.
+        Weight of the whole bag in the kernel: the kernel between instances x of bag B and x' of bag B' becomes ``k(x,
+        x') + context * k_set(B, B')`` where the normalized set kernel ``k_set`` is the mean of k over all pairs of
+        their instances (for the linear kernel, the mean of the bag is added to each instance as further features). 0 is
+        the paper's method. With a large value, f classifies bags as a whole; k alone decides which instance of a bag is
+        the best.
     search : {"local", "annealed"}, default="local"
-        How ``refine`` searches: by alternation at the final prices, or with the price of positive bags rising to it.
+        How ``refine`` searches: by alternation at the final penalties, or while the penalty on positive bags rises to
+        ``C_positive``.
     n_starts : int, default=0
-        Random choices of key instances to search from as well, in ``n_jobs`` threads; the best one by objective stays.
+        Number of additional random choices of key instances to search from, in ``n_jobs`` threads; the result with the
+        lowest objective is kept.
     probability : bool, default=False
-        Whether to make `predict_proba` available: calibrated on values of bags that were held out, which takes five
-        more fits.
+        Whether to enable `predict_proba`, calibrated on the values of held-out bags. This takes five additional fits.
     checkpoint : path or None, default=None
-        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
-        that finds it goes on from there, with the same bits; at the end it is removed.
+        File in which `fit` saves its progress, for the linear kernel. If a `fit` with the same data and parameters
+        finds the file, it continues from there, with exactly the same result. The file is removed at the end.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The classes, sorted. Of two, ``positive_class`` says which one needs only one instance.
+        The classes, sorted. With two classes, see ``positive_class_`` for the positive one.
     key_instances_ : array of shape (n_bags,), or (n_bags, n_key_instances) for more than one
-        Key instance of each positive training bag as its number in the bag; -1 for negative bags (and where a bag has
-        fewer). With more than two classes every bag has one, for its own class.
+        Index of the key instance within each positive training bag; -1 for negative bags, and as padding for bags with
+        fewer instances. With more than two classes, every bag has a key instance for its own class.
     coef_, intercept_ : arrays of shape (n_functions, n_features) and (n_functions,)
-        Weights, for the linear kernel; one function for two classes, else one per class. `intercept_` exists for
+        Weights, for the linear kernel: one function for two classes, otherwise one per class. `intercept_` exists for
         every kernel.
     dual_coef_, support_, support_vectors_ : arrays
         For other kernels: coefficients of shape (n_functions, n_support), instances and their indices.
@@ -124,24 +127,24 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     labeling_weights_ : array of shape (n_labelings,), or a list of them
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
-        Upper bound of the restricted master, its distance to the lower bound, and the violation of the last choice
-        generated. No violation found does not prove that there is none.
+        Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
+        choice generated. Finding no violation does not prove that there is none.
     refined_objective_ : float, array or None
-        Mixed-integer objective of the choice that refinement settled on.
+        Mixed-integer objective of the choice made by refinement.
     history_ : list of Record, or a list of them
         One record per choice: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
-        Choices generated (most over the classes).
+        Number of choices generated (the maximum over the classes).
     status_ : str, or a list of them
         Why the cutting plane ended.
 
     Notes
     -----
-    The first choice is made by a supervised SVM on single instances, each with the label of its bag: the instance of
-    largest value in every positive bag. With ``refine`` there is a second one: the best that relabelling reaches from
-    there, or from an SVM on the means of the positive bags (which takes the memory of the instances, or of the kernel
-    matrix, once more). A pickle holds what predicts: ``key_instances_`` and ``labelings_``, which describe the training
-    bags, are left out of it.
+    The first choice comes from a supervised SVM on single instances, each with the label of its bag: it is the instance
+    with the largest value in every positive bag. With ``refine``, there is a second choice: the best that relabeling
+    reaches from there, or from an SVM on the means of the positive bags (which needs the memory of the instances, or of
+    the kernel matrix, once more). Pickles contain what is needed to predict, but not ``key_instances_`` and
+    ``labelings_``, which describe the training bags.
 
     Examples
     --------

@@ -37,33 +37,33 @@ class Grid(NamedTuple):
 
 
 class MultiInstanceSVCCV(KeyInstanceClassifier):
-    """MultiInstanceSVC with both prices, gamma and context chosen by cross-validation over the bags.
+    """MultiInstanceSVC with both penalties, gamma and context chosen by cross-validation over the bags.
 
-    Folds hold out whole bags, stratified by class. What is compared is the mean hinge loss of the held-out bags: a few
-    dozen bags tell little by accuracy, which moves in steps. For every gamma and context each fit starts from the one
-    at the prices before; the final fit goes the same way up to the prices chosen. Distances between instances are
-    computed once, set kernels once per gamma.
+    Folds hold out whole bags, stratified by class. Candidates are compared by the mean hinge loss of the held-out bags,
+    because with a few dozen bags accuracy changes in coarse steps. For every gamma and context, each fit starts from
+    the one with the previous penalties; the final fit follows the same path up to the chosen penalties. Distances
+    between instances are computed once, and set kernels once per gamma.
 
     Parameters
     ----------
     Cs_positive, Cs_negative : sequence of float or None, default=None
-        Prices to try for positive bags and for instances of negative ones, in all combinations. If one is None, both
-        prices are the same. If both are None, these are 1, 10 and 100.
+        Penalties to try for positive bags and for instances of negative bags, in all combinations. If one is None, both
+        penalties are equal. If both are None, they are 1, 10 and 100.
     gammas : sequence of float or None, default=None
-        Kernel widths to try, for "rbf", "poly" and "sigmoid". None is a quarter of ``gamma``, ``gamma`` and four times
-        that for "rbf", else ``gamma`` alone.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". None tries a quarter of ``gamma``, ``gamma`` and
+        four times ``gamma`` for "rbf", otherwise only ``gamma``.
     contexts : sequence of float or None, default=None
-        Weights of the bag around an instance to try; None is 0, 1, 10 and 100.
+        Values of ``context`` to try; None tries 0, 1, 10 and 100.
     cv : int, splitter or iterable, default=5
-        Folds over the bags. A number is one of stratified folds, drawn by ``random_state``; no more than the smallest
+        Folds over the bags. A number means stratified folds, drawn by ``random_state``, but not more than the smallest
         class has bags.
     scoring : str, callable or None, default=None
-        What to maximise, as in scikit-learn; None is the hinge loss, with a minus sign.
+        Score to maximize, as in scikit-learn; None uses the negative hinge loss.
     kernel, gamma, degree, coef0, loss, fit_intercept, n_key_instances, oracle, refine, positive_class, tol, max_iter, \
 random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, stopping, weight_update, search, n_starts, \
 probability
-        As in :class:`MultiInstanceSVC`; ``n_jobs`` threads share the folds. ``probability`` costs nothing more here.
-        ``max_iter=None`` is 5 with ``refine`` for every kernel: a fit starts from the one before, too.
+        As in :class:`MultiInstanceSVC`; ``n_jobs`` threads share the folds. ``probability`` costs nothing extra here.
+        With ``refine``, ``max_iter=None`` means 5 for every kernel, because each fit also starts from the previous one.
 
     Attributes
     ----------
@@ -72,14 +72,14 @@ probability
     best_params_ : dict
         The same, under the names of the parameters of :class:`MultiInstanceSVC`.
     best_score_ : float
-        Mean score of the point chosen over the folds.
+        Mean score of the chosen candidate over the folds.
     cv_results_ : dict of arrays
         As in scikit-learn's GridSearchCV: "params", "param_C_positive", ..., "split0_test_score", ...,
-        "mean_test_score", "std_test_score" and "rank_test_score", one entry per point.
+        "mean_test_score", "std_test_score" and "rank_test_score", one entry per candidate.
 
     Notes
     -----
-    All other attributes are those of :class:`MultiInstanceSVC`, of the fit on all bags.
+    All other attributes are those of :class:`MultiInstanceSVC` and describe the fit on all bags.
 
     Examples
     --------
@@ -289,7 +289,7 @@ probability
             ]
         )
         if np.isnan(scores).any():
-            raise ValueError(f"scoring={self.scoring!r} gave NaN on some fold; use another scoring or fewer folds")
+            raise ValueError(f"scoring={self.scoring!r} gave NaN on a fold; use another scoring or fewer folds")
         points = [
             {"C_positive": p.positive, "C_negative": p.negative, "gamma": kernel.gamma, "context": context}
             for kernel, context, p in product(grid.kernels, grid.contexts, grid.prices)

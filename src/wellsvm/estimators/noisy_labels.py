@@ -22,74 +22,79 @@ __all__ = ["NoisyLabelSVC"]
 
 
 class NoisyLabelSVC(WeakBase):
-    """Large-margin classifier for labels of which some are wrong.
+    """Large-margin classifier for labels that may be wrong.
 
-    Of all ways to correct at most a share of the labels it looks for those that allow a large margin. With more than
-    two classes each is told from the rest.
+    Among all ways to correct at most a given share of the labels, it looks for those that allow a large margin. With
+    more than two classes, each class is separated from the rest.
 
     Parameters
     ----------
     noise : "cv", float or dict, default="cv"
-        Largest share of wrong labels: chosen by cross-validation, given, or given for each class by a dict (of the rows
-        that carry its label; 0 where it has no entry). Cross-validation takes a share above 0, the plain SVM, only
-        where it is clearly better.
+        Largest share of wrong labels: chosen by cross-validation ("cv"), a number, or a dict with a share for each
+        class (of the rows with that label; 0 for classes without an entry). 0 is the plain SVM; cross-validation
+        chooses a larger share only if it is clearly better.
     C : float, default=2.0
         Penalty on the loss of a row.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
+        between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
-        kernel, else squared hinge.
+        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
+        kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that stands for the intercept.
+        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        regularized.
     search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
-        final penalty only.
+        How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
+        "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate.
+        Maximum number of label vectors.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
-        passes over all rows; results do not depend on it.
+        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
+        the linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints one line per label vector.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free.
+        Memory for kernel values in MB; None uses the free memory of the machine.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         Classes.
     noise_ : array of shape (n_classes,)
-        Largest share of wrong labels among the rows of each label, as given or chosen.
+        The largest share of wrong labels among the rows of each label, as given or chosen.
     suspects_ : array of shape (n_samples,)
-        Training rows, the one that asks most to be relabeled first.
+        Indices of the training rows, starting with the one whose label is most suspicious.
     suspicion_ : array of shape (n_samples,)
-        How much each row asks for it: the value of f of the best other class less that of its own, rows of the same
-        label being compared. Above 0, f contradicts the label.
+        How suspicious each label is: half the difference between the value of f for the best other class and that for
+        the row's own class. A value above 0 means that f contradicts the label.
     transduction_ : array of shape (n_samples,)
-        Label of every training row, those corrected that f and the budget ask for.
+        Label of every training row, after corrections within the allowed share.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
-        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+        The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
+
     Examples
     --------
     >>> import numpy as np
@@ -146,18 +151,18 @@ class NoisyLabelSVC(WeakBase):
         self.cache_size = cache_size
 
     def fit(self, X, y, sample_weight=None, trusted=None):
-        """Learn from labels of which some are wrong.
+        """Learn from labels that may be wrong.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         y : array of shape (n_samples,)
             Labels.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss.
+            Factor on the penalty on each row's loss.
         trusted : bool array of shape (n_samples,), optional
-            Rows whose label is right.
+            Rows whose label is known to be right.
 
         Returns
         -------
@@ -204,7 +209,7 @@ class NoisyLabelSVC(WeakBase):
                 raise ValueError(f"noise must be 'cv', a share in [0, 1) or a dict of them; got noise={self.noise!r}")
             share = choose_noise(ground.rows, flips, ground.loss, prices, ground.seed, ground.options)
             if ground.options.verbose:
-                tell(f"largest share of wrong labels, by cross-validation: {share:g}")
+                tell(f"largest share of wrong labels, chosen by cross-validation: {share:g}")
             return np.full(n_classes, share)
         if not isinstance(self.noise, dict):
             return np.full(n_classes, _share("noise", self.noise))
@@ -233,7 +238,7 @@ def _share(name: str, value: Any) -> float:
     share = number(name, value, low=0.0, high=1.0)
     if share > Options.most_noise:
         raise ValueError(
-            f"{name} must be at most {Options.most_noise:g}: above it the labels say less than nothing; got "
+            f"{name} must be at most {Options.most_noise:g}: above this, the labels would be worse than none; got "
             f"{name}={value!r}"
         )
     return share

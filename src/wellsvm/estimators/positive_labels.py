@@ -35,7 +35,7 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y {cells.size}")
     strange = [cell for cell in cells[~missing] if not isinstance(cell, Hashable)]
     if strange:
-        raise TypeError(f"y holds {strange[0]!r}, which is no class; use numbers or strings")
+        raise TypeError(f"y contains {strange[0]!r}, which is not a class; use numbers or strings")
     present = set(cells[~missing].tolist())
     _check_cells(present)
     auto = isinstance(unlabeled, str) and unlabeled == "auto"
@@ -50,17 +50,17 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
     if len(markers) > 1 and auto:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {_shown(markers)} besides positive_class={positive_class!r}, and negative rows cannot be told "
+            f"y holds {_shown(markers)} besides positive_class={positive_class!r}, and negative rows cannot be given "
             "here. Name all of them in unlabeled=[...], or use SemiSupervisedSVC, which takes labels of both classes."
         )
     labeled = np.array([not absent and cell == positive_class for cell, absent in zip(cells, missing)], dtype=np.bool_)
     if labeled.all():
         raise ValueError(
-            f"y holds one class only, {positive_class!r}, and no row is unlabeled; mark them by unlabeled="
+            f"y contains only one class, {positive_class!r}, and no row is unlabeled; mark such rows with unlabeled="
         )
     negative = _negative(positive_class, markers) if negative_class is None else negative_class
     if negative == positive_class:
-        raise ValueError(f"negative_class={negative!r} is the positive class too; give another name")
+        raise ValueError(f"negative_class={negative!r} is also the positive class; choose another name")
     classes = np.array([negative, positive_class])
     if classes.dtype.kind in "US" and not isinstance(positive_class, str):
         raise TypeError(f"negative_class={negative!r} and the positive class {positive_class!r} are of different types")
@@ -72,7 +72,7 @@ def _check_cells(present: set[Any]) -> None:
         if isinstance(value, (bytes, complex)) or not isinstance(value, (int, float, str, np.generic)):
             raise ValueError(f"Unknown label type: {value!r} in y; labels are numbers, booleans or strings")
         if isinstance(value, float) and not value.is_integer():
-            raise ValueError(f"Unknown label type: continuous. y holds {value}; it must name a class")
+            raise ValueError(f"Unknown label type: continuous. y contains {value}, which is not a class")
 
 
 def _only(left: set[Any], markers: set[Any]) -> Any:
@@ -80,17 +80,17 @@ def _only(left: set[Any], markers: set[Any]) -> Any:
     if len(left) == 1 and markers:
         return next(iter(left))
     if not left:
-        raise ValueError("y has no positive row: all are marked as unlabeled")
+        raise ValueError("y has no positive rows: all are marked as unlabeled")
     if not markers:
         for pair in USUAL:
             if left == set(pair):
                 return next(value for value in left if value == 1)
     if len(left) == 1:
         raise ValueError(
-            f"y holds one class only, {_shown(left)}: mark unlabeled rows by a missing value, 0 or -1, or unlabeled=..."
+            f"y has only one class, {_shown(left)}: mark unlabeled rows with a missing value, 0, -1, or unlabeled=..."
         )
     raise ValueError(
-        f"y holds {_shown(left)}, so that the positive class is not clear: pass positive_class=..., or unlabeled=... "
+        f"y contains {_shown(left)}, so the positive class is not clear: pass positive_class=..., or unlabeled=... "
         "for the values that mark unlabeled rows (classes need 1 label here, the positive one)"
     )
 

@@ -24,7 +24,8 @@ __all__ = ["PositiveUnlabeledSVC"]
 class PositiveUnlabeledSVC(WeakBase):
     """Large-margin classifier that learns from positive and unlabeled rows.
 
-    Of all ways to label the unlabeled rows of which a share is positive it looks for those that allow a large margin.
+    Among all ways to label the unlabeled rows with the given or estimated share of positives, it looks for those that
+    allow a large margin.
 
     Parameters
     ----------
@@ -33,72 +34,77 @@ class PositiveUnlabeledSVC(WeakBase):
     C_unlabeled : float, default=0.2
         Penalty on the loss of an unlabeled row.
     balance : "estimate", float, (low, high) or None, default="estimate"
-        Share of positives among the unlabeled rows: estimated, given, within an interval, or free. It decides more than
-        all else, and positives alone tell it badly: set it if you know it.
+        Share of positives among the unlabeled rows: estimated, given, within an interval, or not constrained (None). It
+        matters more than anything else, and it is hard to estimate from positives alone: set it if you know it.
     unlabeled : "auto", value or list of values, default="auto"
-        What marks an unlabeled row in y, besides missing values. "auto": of the values 0 and 1, -1 and 1, or False and
-        True, the smaller one.
+        The value or values that mark unlabeled rows in y, besides missing values. "auto": the smaller of the values 0
+        and 1, -1 and 1, or False and True.
     positive_class : value or None, default=None
         The class of the labeled rows. None: the only value in y that does not mark unlabeled rows.
     negative_class : value or None, default=None
-        What `predict` calls a negative row. None: the mark of unlabeled rows if y holds exactly one, else 0, False, or
-        "not " and the positive class, by the type of that.
+        The label that `predict` returns for negative rows. None: the marker of unlabeled rows if y contains exactly
+        one, otherwise 0, False, or "not " followed by the positive class, depending on the type of the positive class.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
+        between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
-        kernel, else squared hinge.
+        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
+        kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that stands for the intercept.
+        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        regularized.
     search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
-        final penalty only.
+        How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
+        "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate.
+        Maximum number of label vectors.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
-        passes over all rows; results do not depend on it.
+        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
+        the linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints one line per label vector.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free.
+        Memory for kernel values in MB; None uses the free memory of the machine.
+
     Attributes
     ----------
     classes_ : array of shape (2,)
         Negative and positive class, in this order.
     transduction_ : array of shape (n_samples,)
-        Class of every training row; known ones kept, the balance holds.
+        Class of every training row. Known classes are kept, and the balance holds.
     balance_, balance_se_ : arrays of shape (2,)
-        Share of each class among the unlabeled rows as estimated or given (as found, where it was left open), and its
-        standard error: 0 for a share that was given.
+        Share of each class among the unlabeled rows, as estimated or given (as found, if it was not constrained), and
+        its standard error, which is 0 for a given share.
     balance_found_ : array of shape (2,)
-        The same by what `predict` says of them.
+        Share of each class among the predictions for the unlabeled rows.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
-        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+        The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
+
     See Also
     --------
-    wellsvm.baselines.ElkanNotoSVC : Weights each unlabeled row by its chance to be positive.
+    wellsvm.baselines.ElkanNotoSVC : Weights each unlabeled row by its probability of being positive.
 
     Examples
     --------
@@ -167,11 +173,11 @@ class PositiveUnlabeledSVC(WeakBase):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         y : array of shape (n_samples,)
-            The positive class, or what marks an unlabeled row.
+            The positive class for positive rows, and the marker of unlabeled rows for all others.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss.
+            Factor on the penalty on each row's loss.
 
         Returns
         -------
@@ -194,7 +200,7 @@ class PositiveUnlabeledSVC(WeakBase):
         positive, free = known.labeled, ~known.labeled
         prices = np.where(positive, C, C_unlabeled) * ground.weight
         if not np.any(prices[positive] > 0):
-            raise ValueError("sample_weight is 0 for every positive row; nothing is left to learn from")
+            raise ValueError("sample_weight is 0 for every positive row; there is nothing left to learn from")
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)

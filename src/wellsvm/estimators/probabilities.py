@@ -66,8 +66,8 @@ class ProbabilityMixin:
         values = out_of_fold(rows, partial.codes, self.balance_, loss, C, seed, roughly(options))
         if not values.held_out.any():
             warnings.warn(
-                f"{type(self).__name__}: every class has one label, which cannot be held out, so predict_proba gives "
-                "all rows the same probabilities; label more rows",
+                f"{type(self).__name__}: every class has only one label, which cannot be held out, so predict_proba "
+                "returns the same probabilities for all rows; label more rows",
                 UserWarning,
                 stacklevel=callers_level(),
             )

@@ -20,59 +20,64 @@ __all__ = ["ProportionSVC"]
 class ProportionSVC(WeakBase):
     """Large-margin classifier that learns from the class proportions of groups of rows.
 
-    Of all ways to label the rows that give every group its proportions it looks for those that allow a large margin;
-    the relaxation is that of the convex proportion-SVM. With more than two classes each is told from the rest.
+    Among all ways to label the rows so that every group has its proportions, it looks for those that allow a large
+    margin. The relaxation is that of the convex proportion-SVM. With more than two classes, each class is separated
+    from the rest.
 
     Parameters
     ----------
     C : float, default=2.0
         Penalty on the loss of a row.
     slack : float, default=0.0
-        How far a proportion may be off: a share p becomes the interval from p - slack to p + slack.
+        Tolerance of the proportions: a share p becomes the interval from p - slack to p + slack.
     safe : bool, default=True
-        Whether to leave the search out where groups held out speak against it: the result is then an SVM of low price
-        on the labels that the direction which fits the proportions best gives.
+        Whether to skip the search for labels if it does not help to predict the proportions of held-out groups. The
+        result is then an SVM with a low penalty on the labels given by the direction that fits the proportions best.
     classes : array of shape (n_classes,) or None, default=None
-        Names of the classes, in the order of the columns of ``proportions``. None: its names if it has some, those in
-        ``y`` if it is given, else 0, 1, ...
+        Names of the classes, in the order of the columns of ``proportions``. None: the column names of ``proportions``
+        if it has any, the classes in ``y`` if it is given, otherwise 0, 1, ...
     unlabeled : "auto", None, value or list of values, default="auto"
-        What marks a row of unknown label in y, besides missing values.
+        The value or values that mark unlabeled rows in y, besides missing values.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
+        between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
-        kernel, else squared hinge.
+        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
+        kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that stands for the intercept.
+        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        regularized.
     search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
-        final penalty only.
+        How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
+        "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate.
+        Maximum number of label vectors.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
-        passes over all rows; results do not depend on it.
+        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
+        the linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints one line per label vector.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free.
+        Memory for kernel values in MB; None uses the free memory of the machine.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
@@ -80,17 +85,18 @@ class ProportionSVC(WeakBase):
     groups_ : array of shape (n_groups,)
         Names of the groups, sorted.
     proportions_ : array of shape (n_groups, n_classes)
-        What was asked of them: the middle of the interval where one was given.
+        The proportions of each group; for an interval, its middle.
     transduction_ : array of shape (n_samples,)
-        Class of every training row; known ones kept. Of two classes, every group has its proportions.
+        Class of every training row. Known classes are kept. With two classes, every group has its proportions.
     searched_ : bool
         Whether labels were searched for; see ``safe``.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
-        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+        The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
+
     See Also
     --------
     wellsvm.baselines.MeanMap, wellsvm.baselines.AlternatingProportionSVC : Rivals.
@@ -166,19 +172,19 @@ class ProportionSVC(WeakBase):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         y : array of shape (n_samples,), optional
-            Labels where some are known, and what marks the others; they count in their group's proportions. Rows
-            without a group need a label.
+            Known labels, if there are any, and the marker of unlabeled rows for the others. Known labels count towards
+            the proportions of their group. Rows without a group need a label.
         groups : array of shape (n_samples,)
-            Group of every row; a missing value is no group.
+            Group of every row; a missing value means that the row has no group.
         proportions : dict, array or data frame
-            For two classes the share of ``classes_[1]`` in every group: a dict from group to share or to an interval
-            (low, high), or an array in the order of the sorted groups. For any number of classes: a dict from group to
-            a list of shares, or an array or data frame of shape (n_groups, n_classes); the index of a data frame names
-            the groups, its columns the classes.
+            For two classes, the share of ``classes_[1]`` in every group: a dict that maps each group to a share or an
+            interval (low, high), or an array in the order of the sorted groups. For any number of classes: a dict that
+            maps each group to a list of shares, or an array or data frame of shape (n_groups, n_classes); the index of
+            a data frame names the groups, its columns the classes.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss.
+            Factor on the penalty on each row's loss.
 
         Returns
         -------

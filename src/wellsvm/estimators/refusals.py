@@ -28,8 +28,8 @@ def require_labels(y: Any, unlabeled: Any, classes: np.ndarray) -> None:
     n_unlabeled = int(np.count_nonzero(unlabeled_cells(y, unlabeled, classes)))
     if n_unlabeled:
         raise ValueError(
-            f"{n_unlabeled} of the {len(y)} rows to score are unlabeled, and no score can be given for these: score "
-            f"labeled rows only, in searches and cross-validation by cv={TOOLS}"
+            f"{n_unlabeled} of the {len(y)} rows to score are unlabeled and cannot be scored: score only labeled rows, "
+            f"in searches and cross-validation with cv={TOOLS}"
         )
 
 
@@ -38,9 +38,9 @@ def require_marked(estimator: str, partial: PartialLabels, unlabeled: Any) -> No
     if not partial.labeled.all():
         if _called_from("sklearn.calibration"):
             raise ValueError(
-                "CalibratedClassifierCV takes the mark of unlabeled rows for a class, whatever its cv: use "
+                "CalibratedClassifierCV treats the marker of unlabeled rows as a class, whatever its cv: use "
                 "SemiSupervisedSVC(probability=True), or calibrate FrozenEstimator(model) on labeled rows kept aside "
-                f"(searches and scores, but not calibration, take unlabeled rows by cv={TOOLS})"
+                f"(searches and scores, but not calibration, accept unlabeled rows through cv={TOOLS})"
             )
         return
     message = (
@@ -49,9 +49,9 @@ def require_marked(estimator: str, partial: PartialLabels, unlabeled: Any) -> No
     )
     if unlabeled is not None and _called_from(*ENCODING):
         message = (
-            f"{estimator} inside an ensemble or one-vs-rest of scikit-learn, which encode y and make the mark of "
-            "unlabeled rows a class: leave these rows out and pass unlabeled=None, or fit it on its own (searches and "
-            f"scores, but not ensembles, take unlabeled rows by cv={TOOLS})"
+            f"{estimator} inside an ensemble or one-vs-rest of scikit-learn, which encode y and turn the marker of "
+            "unlabeled rows into a class: leave these rows out and pass unlabeled=None, or fit it on its own (searches "
+            f"and scores, but not ensembles, accept unlabeled rows through cv={TOOLS})"
         )
         if not (isinstance(unlabeled, str) and unlabeled == "auto"):
             raise ValueError(message)

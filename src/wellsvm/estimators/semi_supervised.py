@@ -38,14 +38,14 @@ SEMI_SUPERVISED_AS_IN_PAPER = {
 class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     """Large-margin classifier that learns from labeled and unlabeled rows.
 
-    Among all labelings of the unlabeled rows that respect the class balance it looks for those that allow a large
-    margin, combines them by a convex program, and (with ``refine``) settles on one.
+    Among all labelings of the unlabeled rows that respect the class balance, it looks for those that allow a large
+    margin, combines them by a convex program, and (with ``refine``) settles on one of them.
 
     Parameters
     ----------
     C : float, default=2.0
-        Penalty on the loss of a labeled row. With the squared hinge loss, ``C / 2`` times the squared slack, 2 is
-        LinearSVC's ``C=1``.
+        Penalty on the loss of a labeled row. With the squared hinge loss, which is ``C / 2`` times the squared slack, 2
+        corresponds to ``C=1`` in LinearSVC.
     C_unlabeled : float, default=0.2
         Penalty on the loss of an unlabeled row. 0 gives the supervised SVM.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
@@ -58,125 +58,131 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
-        kernel, else squared hinge.
+        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
+        kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     balance : "estimate", "labels", float, (low, high), dict or None, default="estimate"
-        Share of each class among the unlabeled rows: estimated from labeled and unlabeled rows together, that of the
-        labeled rows, a given one (of ``classes_[1]``), an interval, or free. For more than two classes: "estimate",
-        "labels", None, or a dict from class to share or interval. Set it if you know it.
+        Share of each class among the unlabeled rows: estimated from labeled and unlabeled rows together ("estimate"),
+        that of the labeled rows ("labels"), a given share of ``classes_[1]``, an interval, or not constrained (None).
+        For more than two classes: "estimate", "labels", None, or a dict that maps each class to a share or an interval.
+        Set it if you know it.
     unlabeled : "auto", None, value or list of values, default="auto"
-        What marks an unlabeled row in y, besides missing values; see
+        The value or values that mark unlabeled rows in y, besides missing values; see
         :func:`wellsvm.partial_labels.normalize_partial_labels`.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for the labeled rows of each class.
     init : {"refined", "svm", "alignment"} or array of shape (n_samples,), default="refined"
-        First label vector: the supervised SVM's predictions after refinement, without it (the paper's choice), the best
-        of 20 random ones by kernel alignment, or class labels for all rows.
+        First label vector: the refined predictions of the supervised SVM; these predictions without refinement ("svm",
+        the paper's choice); the best of 20 random label vectors by kernel alignment; or an array of class labels for
+        all rows.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
         Maximum number of label vectors.
     warm_start : bool, default=False
-        Whether a second `fit` on the same rows starts from the first one's labels and dual variables.
+        Whether a second `fit` on the same rows starts from the labels and dual variables of the first.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes or, for two and the linear kernel, for the passes
-        over all rows; results do not depend on it.
+        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
+        the linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a line per label vector and, at the end, what was found: rows labeled, found and uncertain.
+        1 prints a line per label vector and, at the end, how many rows were labeled, found and uncertain.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free. A kernel matrix that fits is kept. Of one
-        that does not, rows are computed when needed and the last used are kept, which takes many times as long; steps
-        then come in another order, so that other label vectors may be found. No meaning for "linear", "precomputed".
+        Memory for kernel values in MB; None uses the free memory of the machine. A kernel matrix that fits is stored.
+        Otherwise its rows are computed when needed and the most recently used are kept, which takes many times as long;
+        since steps then come in a different order, other label vectors may be found. Ignored for "linear" and
+        "precomputed".
     min_violation : float or None, default=None
         A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
-        A label vector that lowers the objective by less than this is the last one, though others may still be violated.
-        None is 10 ``tol``.
+        The relaxation stops after a label vector that lowers the objective by less than this, even if others are still
+        violated. None is 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        What these two are measured against: the objective; nothing; or nothing, in the units of the
-        paper's SVMs.
+        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
+        of the paper's SVMs.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
     search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on unlabeled rows rising step by step to ``C_unlabeled``, or
-        at that penalty only.
+        How to search for one labeling: "annealed" raises the penalty on unlabeled rows step by step to ``C_unlabeled``;
+        "local" uses only that penalty.
     safe : bool, default=True
-        Whether to leave the unlabeled rows out where the labeled ones speak against them: by cross-validation, they
-        must lower the loss of labeled rows by two standard errors. Asked only where the balance is estimated.
+        Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
+        held-out labeled rows by two standard errors. This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that stands for the intercept; the larger, the less the intercept is regularised.
-        With few labels 3 can be better, on columns scaled to [0, 1] for instance.
+        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
     probability : bool, default=False
-        Whether to make `predict_proba`: Platt's logistic function of f, fitted to the values of labeled rows held out.
-        Takes about five more rough fits.
+        Whether to enable `predict_proba`: Platt's logistic function of f, fitted to the values of held-out labeled
+        rows. This takes about five additional rough fits.
     checkpoint : path or None, default=None
-        File in which `fit` keeps what it has reached, for the linear kernel. A `fit` of the same data and parameters
-        that finds it goes on from there, with the same bits; at the end it is removed.
+        File in which `fit` saves its progress, for the linear kernel. If a `fit` with the same data and parameters
+        finds the file, it continues from there, with exactly the same result. The file is removed at the end.
     neighbors : int or None, default=None
-        A number mixes the kernel with one that a graph of so many nearest neighbours deforms, so that f changes little
-        between neighbours; 6 is a good one. It helps where classes lie on curved sheets (images of digits) and hurts
-        elsewhere; :class:`SemiSupervisedSVCCV` chooses. Needs five matrices of the size of the kernel matrix, for the
-        linear kernel too, and a time that grows with the cube of the rows; what does not fit is refused.
+        Number of nearest neighbours in a graph that deforms the kernel so that f changes little between neighbours; 6
+        is a good choice. This helps if the classes lie on curved surfaces, as images of digits do, and can hurt
+        otherwise; :class:`SemiSupervisedSVCCV` tries both. It needs five matrices of the size of the kernel matrix,
+        even for the linear kernel, and its time grows with the cube of the number of rows. If the matrices do not fit
+        in memory, an error is raised.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         Known classes.
     coef_, intercept_ : arrays of shape (n_functions, n_features) and (n_functions,)
-        Weights, for the linear kernel; one function for two classes, else one per class. `intercept_` exists for
+        Weights, for the linear kernel: one function for two classes, otherwise one per class. `intercept_` exists for
         every kernel.
     dual_coef_, support_, support_vectors_ : arrays
         For other kernels: coefficients of shape (n_functions, n_support), rows and their indices.
     transduction_ : array of shape (n_samples,)
-        Label of every training row: known ones kept; two classes: the balance holds.
+        Label of every training row. Known labels are kept; with two classes, the balance holds.
     labelings_ : array of shape (n_labelings, n_samples), or a list of them
         Label vectors of the relaxation, +1 for ``classes_[1]``; for more classes one array per class.
     labeling_weights_ : array of shape (n_labelings,), or a list of them
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
-        Upper bound of the restricted master, its distance to the lower bound, and the violation of the last label
-        vector generated. No violation found does not prove that there is none.
+        Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
+        label vector generated. Finding no violation does not prove that there is none.
     refined_objective_ : float, array or None
-        Mixed-integer objective of the labelling that refinement settled on.
+        Mixed-integer objective of the labeling chosen by refinement.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
-        Label vectors generated (most over the classes).
+        Number of label vectors generated (the maximum over the classes).
     status_ : str, or a list of them
         Why the cutting plane ended.
     balance_, balance_se_ : arrays of shape (n_classes,)
-        Share of each class among the unlabeled rows as estimated or given (as found, where it was left open), and its
-        standard error: 0 for a share that was given.
+        Share of each class among the unlabeled rows, as estimated or given (as found, if it was not constrained), and
+        its standard error, which is 0 for a given share.
     balance_found_ : array of shape (n_classes,)
-        Share of each class among the unlabeled rows by what `predict` says of them.
+        Share of each class among the predictions for the unlabeled rows.
     used_unlabeled_ : bool
-        Whether unlabeled rows took part; False gives the supervised SVM.
+        Whether the unlabeled rows were used; if False, the model is the supervised SVM.
     proba_slope_, proba_offsets_ : float and array of shape (n_classes,)
-        With ``probability=True``: the probabilities are ``softmax(slope * f + offsets)``, f being (-f, f) for two
+        With ``probability=True``: the probabilities are ``softmax(slope * f + offsets)``, where f is (-f, f) for two
         classes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
     Notes
     -----
-    A pickle holds what predicts, not what describes the training rows: ``transduction_`` and ``labelings_`` are left
-    out of it.
+    Pickles contain what is needed to predict, but not the attributes that describe the training rows, ``transduction_``
+    and ``labelings_``.
 
-    Searches over unlabeled rows need folds or scores that know of them: `wellsvm.model_selection.SemiSupervisedSplit`,
-    `wellsvm.metrics.make_labeled_scorer`. Probabilities are those of rows among which the classes are as frequent as
-    among the labeled ones; with few labels they are rough.
+    Searches need folds or scores that can handle unlabeled rows: `wellsvm.model_selection.SemiSupervisedSplit` or
+    `wellsvm.metrics.make_labeled_scorer`. Probabilities assume that the classes are as frequent as among the labeled
+    rows; with few labels they are rough.
 
-    With scikit-learn 1.9 or newer ``set_callbacks(ProgressBar())`` shows every label vector with its gap. A callback
-    that returns True at the end of a label vector's task ends the cutting plane (``status_`` "stopped by callback").
+    With scikit-learn 1.9 or newer, ``set_callbacks(ProgressBar())`` shows every label vector with its gap. A callback
+    that returns True at the end of a label vector's task stops the cutting plane (``status_`` is then "stopped by
+    callback").
 
     Examples
     --------
@@ -265,9 +271,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         y : array of shape (n_samples,)
-            Labels; unlabeled rows marked as ``unlabeled`` says.
+            Labels; unlabeled rows are marked as described under ``unlabeled``.
         sample_weight : array of shape (n_samples,), optional
             Factor on the penalty on each row's loss. A row of weight 0 has no loss but still counts in the balance.
 

@@ -308,7 +308,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` kernel values with the training rows.
+            Rows; for ``kernel="precomputed"``, the kernel values with the training rows.
         """
         values = self._functions(X)
         return values[:, 0] if len(self.classes_) == 2 else values
@@ -327,7 +327,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return self.classes_[codes]
 
     def score(self, X, y, sample_weight=None):
-        """Accuracy on labeled rows; a y with unlabeled ones is refused.
+        """Accuracy on labeled rows; a y with unlabeled rows raises an error.
 
         Parameters
         ----------

@@ -39,36 +39,37 @@ PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
 
 
 class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
-    """SemiSupervisedSVC with C_unlabeled, the width of the kernel and neighbours chosen by cross-validation.
+    """SemiSupervisedSVC with C_unlabeled, the kernel width and neighbors chosen by cross-validation.
 
-    Folds are made of the labeled rows only; every unlabeled row is in every training part. 0, the supervised SVM, is
-    always a candidate and is given up only for a value that scores better by more than one standard error: unlabeled
-    rows are used only where they help. Along the grid each fit starts from the one before; the final fit goes the same
-    way up to the value chosen.
+    Only the labeled rows are split into folds; every unlabeled row is part of every training set. 0, the supervised
+    SVM, is always a candidate, and another value replaces it only if its score is better by more than one standard
+    error: unlabeled rows are used only if they help. Along the grid, each fit starts from the previous one; the final
+    fit follows the same path up to the chosen value.
 
     Parameters
     ----------
     C : float, default=2.0
         Penalty on the loss of a labeled row.
     Cs_unlabeled : sequence of float or None, default=None
-        Values to try besides 0; None is the paper's grid 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
+        Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
     gammas : "auto", sequence of float or None, default="auto"
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" is ``gamma`` times 0.25, 1, 4 and 16 for
-        "rbf", and ``gamma`` alone for others; None is ``gamma`` alone.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" tries ``gamma`` times 0.25, 1, 4 and 16 for
+        "rbf", and only ``gamma`` for the others; None tries only ``gamma``.
     neighbors : "auto", int, None or sequence of them, default="auto"
-        What to try as ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" is None and, for at most 2000 rows and
-        without a ``cache_size``, 6.
+        Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2000 rows and
+        no ``cache_size``, 6.
     balances : sequence or None, default=None
-        What to try as ``balance``; None is ``balance`` alone.
+        Values to try for ``balance``; None tries only ``balance``.
     cv : int, splitter or iterable, default=5
         Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`.
     scoring : str, callable or None, default=None
-        What to maximise, as in scikit-learn; None is accuracy.
+        Score to maximize, as in scikit-learn; None uses accuracy.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability
-        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search`` is "local" by default: the way
-        along the grid is a search with rising penalties already. There is no ``safe``: 0 is among the candidates.
+        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search`` is "local" by default, because
+        the path along the grid already raises the penalty step by step. There is no ``safe``, because 0 is among the
+        candidates.
 
     Attributes
     ----------
@@ -77,17 +78,17 @@ stopping, weight_update, search, intercept_scaling, probability
     Cs_unlabeled_ : array
         All values tried, 0 first.
     candidates_ : list of dict
-        What each of them was tried with: "gamma", "neighbors" and "balance".
+        The combinations of "gamma", "neighbors" and "balance" that were tried.
     best_candidate_ : int
-        Which of them was chosen.
+        Index of the chosen candidate.
     gammas_ : array of shape (n_candidates,)
-        Their widths.
+        The gamma of each candidate.
     scores_ : array of shape (n_candidates, n_Cs, n_folds)
         Score of every candidate on every fold.
 
     Notes
     -----
-    All other attributes are those of :class:`SemiSupervisedSVC`, of the fit on all rows.
+    All other attributes are those of :class:`SemiSupervisedSVC` and describe the fit on all rows.
 
     Examples
     --------
@@ -176,7 +177,7 @@ stopping, weight_update, search, intercept_scaling, probability
         X : array or sparse matrix of shape (n_samples, n_features)
             Rows.
         y : array of shape (n_samples,)
-            Labels; unlabeled rows marked as ``unlabeled`` says.
+            Labels; unlabeled rows are marked as described under ``unlabeled``.
         sample_weight : array of shape (n_samples,), optional
             Factor on the penalty on each row's loss, in training only.
 
@@ -200,7 +201,7 @@ stopping, weight_update, search, intercept_scaling, probability
         seed = seed_of(self.random_state)
         folds = list(SemiSupervisedSplit(self.cv, unlabeled=-1).split(X, partial.codes))
         if not folds:
-            raise ValueError(f"cv={self.cv!r} gives no fold; use a number of folds of at least 2, or a splitter")
+            raise ValueError(f"cv={self.cv!r} gives no folds; use a number of folds of at least 2, or a splitter")
         roughly = replace(
             options,
             verbose=0,
@@ -339,7 +340,7 @@ def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int
     """
     mean = scores.mean(axis=2)
     if np.isnan(mean).any():
-        raise ValueError("scoring gave NaN on some fold; use another scoring or fewer folds")
+        raise ValueError("scoring gave NaN on a fold; use another scoring or fewer folds")
     unmixed = np.ones(len(mean), dtype=bool) if plain is None or not plain.any() else plain
     supervised = int(np.argmax(np.where(unmixed, mean[:, 0], -np.inf))), 0
     best_C = int(np.argmax(mean.max(axis=0)))
@@ -370,7 +371,7 @@ class _Decided(ClassifierMixin, BaseEstimator):
 def _sequence(name: str, values: Any) -> list[Any]:
     values = [values] if np.ndim(values) == 0 else list(values)
     if not values:
-        raise ValueError(f"{name} is empty; give at least one value, or None for the default")
+        raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
     return values
 
 

@@ -22,78 +22,84 @@ INITS = ("known", "aligned", "random")
 
 
 class WeakLabelSVC(WeakBase):
-    """Large-margin classifier for labels of which only a set is known that contains them.
+    """Large-margin classifier for any set of allowed label vectors.
 
-    Of all members of the set it looks for those that allow a large margin, combines them by a convex program, and (with
-    ``refine``) settles on one.
+    Among all members of the set, it looks for those that allow a large margin, combines them by a convex program, and
+    (with ``refine``) settles on one of them.
 
     Parameters
     ----------
     C : float, default=2.0
         Penalty on the loss of a row.
     init : {"known", "aligned", "random"} or array of shape (n_samples,), default="known"
-        Where the search starts: the SVM on the labels that all members share if the set tells them (an attribute
-        ``y_known`` with +1, -1, and 0 for unknown), else as "aligned": of some random members the one best aligned with
-        the kernel, aligned better step by step; a random member; or labels or scores, one for every row.
+        Where the search starts. "known": from the SVM on the labels that all members share, if the set has an attribute
+        ``y_known`` (+1, -1, and 0 for unknown), otherwise as "aligned". "aligned": from the random member that is best
+        aligned with the kernel, then improved step by step. "random": from a random member. An array: from these labels
+        or scores, one per row.
     classes : array of shape (2,) or None, default=None
         Names of the negative and the positive class. None: -1 and 1.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Width of "rbf", "poly" and "sigmoid". "mean" is one over the mean squared distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
+        between training rows.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows under the linear kernel, else squared hinge; "paper" is hinge for the linear
-        kernel, else squared hinge.
+        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
+        kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that stands for the intercept.
+        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        regularized.
     search : {"annealed", "local"}, default="annealed"
-        How one labelling is searched for: with the penalty on rows of uncertain label rising step by step, or at the
-        final penalty only.
+        How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
+        "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearisation, at the best label vector in use or at the first of the
-        best; or by climbing from many starts.
+        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
+        the first of the best ("first"); or by climbing from many starts.
     refine : bool, default=True
-        Whether to settle on one labelling after the relaxation: round, solve the SVM, relabel, until nothing changes.
+        Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
+        changes.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Most label vectors to generate.
+        Maximum number of label vectors.
     random_state : int, RandomState or None, default=None
-        Seed of the order of coordinate descent and of random starts.
+        Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems of more than two classes or, for one problem and the linear kernel, for the
-        passes over all rows; results do not depend on it.
+        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
+        the linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a table row per label vector.
+        1 prints one line per label vector.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None is what the machine has free.
+        Memory for kernel values in MB; None uses the free memory of the machine.
+
     Attributes
     ----------
     classes_ : array of shape (2,)
         Negative and positive class.
     transduction_ : array of shape (n_samples,)
-        Class of every training row; as label vector a member of the set. For a set whose rows own several instances,
-        a row that is not chosen (0) is negative.
+        Class of every training row; as a label vector, it is a member of the set. For a set whose rows own several
+        instances, a row that is not chosen (0) is negative.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
-        f, as in :class:`SemiSupervisedSVC`; one function for two classes, else one per class.
+        The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
+
     See Also
     --------
-    wellsvm.labels.check_label_set : Tries whether a set keeps the contract.
+    wellsvm.labels.check_label_set : Tests whether a label set meets the requirements.
 
     Notes
     -----
-    Without any known label the origin should lie among the rows: centre dense columns first. Such a set leaves open
-    which side is positive wherever it is the same for both, as in clustering.
+    Without any known labels, the origin should lie among the rows, so center dense columns first. If the set treats
+    both classes alike, as in clustering, it does not determine which side is positive.
 
     Examples
     --------
@@ -158,11 +164,11 @@ class WeakLabelSVC(WeakBase):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Rows; float32 and float64, dense (C order) and CSR are used as they are.
+            Rows; float32 and float64, in dense (C order) or CSR format, are used without a copy.
         labels : LabelSet
             The allowed labels; it has one instance for every row of X.
         sample_weight : array of shape (n_samples,), optional
-            Factor on the price of each row's loss; of a set whose rows own several instances, the mean over these.
+            Factor on the penalty on each row's loss; for a set whose rows own several instances, their mean is used.
 
         Returns
         -------
@@ -202,7 +208,7 @@ class WeakLabelSVC(WeakBase):
         if not labels.contains(y):
             raise ValueError(
                 f"the oracle of {type(labels).__name__} returned labels that its `contains` refuses; "
-                "wellsvm.labels.check_label_set tells more"
+                "wellsvm.labels.check_label_set shows why"
             )
         return 1
 

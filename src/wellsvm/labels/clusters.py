@@ -45,7 +45,7 @@ class ClusterLabels(LabelSet):
         self.high = n_rows - self.low
         if self.low > self.high:
             raise ValueError(
-                f"beta={beta:g} admits no labelling of {n_rows} rows: the sizes of two clusters differ by at least "
+                f"beta={beta:g} allows no labeling of {n_rows} rows: the sizes of two clusters differ by at least "
                 f"{n_rows % 2}"
             )
 

@@ -29,8 +29,6 @@ from wellsvm.native.checks import (
     require_visits,
 )
 
-Report = tuple[float, float, int]
-
 
 def isa() -> str:
     """Name of the instruction set in use."""
@@ -66,7 +64,7 @@ def _sweep(
     move: Callable[[int, float], None],
     threshold: float = 0.0,
     at_hand: Callable[[int], bool] = lambda i: True,
-) -> Report:
+) -> tuple[float, float, int]:
     """Visit the rows of ``order`` once; ``move(i, change)`` updates what the state keeps, if it can."""
     cap, ridge, curvature, alpha = dual
     worst, total, n_changed = 0.0, 0.0, 0
@@ -150,7 +148,7 @@ class Rows:
         U: np.ndarray,
         bias: float,
         order: np.ndarray,
-    ) -> Report:
+    ) -> tuple[float, float]:
         """One slice of an epoch; keeps ``U[:, t] = u_t`` up to date."""
         self._require_weights(U, writeable=True)
         require_array("labels", labels, 2, np.int8)
@@ -175,7 +173,8 @@ class Rows:
                 np.add.at(U[:-1], columns, np.outer(x, step))  # a row may name a column twice
                 U[-1] += bias * step
 
-        return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move)
+        violation, loss, _ = _sweep(order, (cap, ridge, curvature, alpha), margin_of, move)
+        return violation, loss
 
 
 class DenseRows(Rows):
@@ -270,7 +269,7 @@ class Gram:
         bias: float,
         threshold: float,
         order: np.ndarray,
-    ) -> Report:
+    ) -> tuple[float, float, int]:
         """One slice of an epoch; keeps ``signed_scores[j] = sum_t mu_t y_tj (K c_t)_j`` up to date."""
         n_instances = len(self.places)
         require_array("pattern_of", pattern_of, 1, np.int32)

@@ -123,7 +123,7 @@ def _two_axes(ax: Any) -> np.ndarray:
         return axes
     place = ax.get_subplotspec()
     if place is None:
-        raise ValueError("ax is not part of a grid, so that it cannot be divided; pass two Axes")
+        raise ValueError("ax is not part of a grid, so it cannot be divided; pass two Axes")
     ax.set_axis_off()
     grid = place.subgridspec(2, 1)
     above = ax.figure.add_subplot(grid[0])

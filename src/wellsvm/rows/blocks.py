@@ -169,8 +169,8 @@ class Blocks(ABC):
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError(
-            f"{type(self).__name__} does not fit into memory as one array; the linear estimators of wellsvm take it as "
-            "it is, and X[:n] copies some of its rows"
+            f"{type(self).__name__} does not fit in memory as one array; the linear estimators of wellsvm accept it "
+            "directly, and X[:n] copies some of its rows"
         )
 
     def __repr__(self) -> str:

@@ -52,14 +52,15 @@ def open_rows(path: str | os.PathLike[str], memory: Any = "2 GB") -> FolderRows:
     path : path
         The folder.
     memory : str or int, default="2 GB"
-        What a fit may take for rows copied out of the blocks: a text such as "500 MB", or bytes. A fit holds besides
-        about 100 bytes per row (dual variables, labels, margins) and 8 bytes per feature and label vector.
+        Memory that a fit may use for rows copied from the blocks: a string such as "500 MB", or a number of bytes. A
+        fit also needs about 100 bytes per row (dual variables, labels, margins) and 8 bytes per feature and label
+        vector.
 
     Returns
     -------
     FolderRows
-        What `fit`, `predict` and `decision_function` of estimators with a linear kernel take as X. Its ``y`` and
-        ``groups`` are what was written beside the rows, or None.
+        An object that `fit`, `predict` and `decision_function` of estimators with a linear kernel accept as X. Its
+        ``y`` and ``groups`` are those passed to `write_rows`, or None.
 
     Examples
     --------
@@ -175,17 +176,17 @@ def _load(file: Path, what: str, mode: Any) -> np.ndarray:
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     if not path.is_dir():
-        raise FileNotFoundError(f"{path} is no folder; write one with wellsvm.write_rows or `wellsvm convert`")
+        raise FileNotFoundError(f"{path} is not a folder; write one with wellsvm.write_rows or `wellsvm convert`")
     try:
         manifest = json.loads((path / MANIFEST).read_text())
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{path} has no {MANIFEST}: it is no folder of rows, or writing it was interrupted; write it again"
+            f"{path} has no {MANIFEST}: it is not a folder of rows, or writing it was interrupted; write it again"
         ) from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {MANIFEST} cannot be read ({error}); write it again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"{path / MANIFEST} is no manifest of wellsvm rows")
+        raise ValueError(f"{path / MANIFEST} is not a manifest of wellsvm rows")
     if manifest.get("version") != VERSION:
         raise ValueError(
             f"{path} is of version {manifest.get('version')}, this wellsvm reads {VERSION}; update wellsvm, or write "

@@ -37,15 +37,15 @@ def write_rows(
     Parameters
     ----------
     path : path
-        The folder; it must not exist, be empty, or be what an interrupted call has left.
+        The folder. It must not exist yet, be empty, or be the remains of an interrupted call.
     X : array or sparse matrix of shape (n_samples, n_features), or an iterable of such parts
-        The rows. Parts may come from a generator: one at a time is in memory.
+        The rows. Parts may come from a generator; only one part at a time is in memory.
     y : array of shape (n_samples,), optional
-        Labels, written beside the rows; missing ones may be NaN, None or masked.
+        Labels, stored with the rows; missing labels may be NaN, None or masked.
     groups : array of shape (n_samples,), optional
         The bag of every row.
     block_rows : int, optional
-        Rows of a block; blocks of about 128 MB if None.
+        Rows per block; None makes blocks of about 128 MB.
 
     Returns
     -------
@@ -242,12 +242,12 @@ def _empty_folder(path: Path) -> bool:
         path.mkdir()
         return True
     if not path.is_dir():
-        raise FileExistsError(f"{path} is a file; give the name of a folder")
+        raise FileExistsError(f"{path} is a file; pass the name of a folder")
     if (path / MANIFEST).exists():
-        raise FileExistsError(f"{path} holds rows already; remove it first, or give another name")
+        raise FileExistsError(f"{path} already contains rows; remove it first, or choose another name")
     others = [entry for entry in os.listdir(path) if not _is_ours(entry)]
     if others:
-        raise FileExistsError(f"{path} is not empty (it holds {others[0]}); give the name of a new folder")
+        raise FileExistsError(f"{path} is not empty (it holds {others[0]}); pass the name of a new folder")
     _sweep(path)
     return False
 

@@ -35,7 +35,7 @@ class WorkingRows:
         if longest > self.most_entries:
             raise ValueError(
                 f"memory={budget.n_bytes / 1e6:.3g} MB is too small: the longest row has {longest} entries, "
-                f"{longest * entry / 1e6:.3g} MB; allow at least a hundred times that"
+                f"{longest * entry / 1e6:.3g} MB; allow at least a hundred times as much"
             )
         self.release()
 

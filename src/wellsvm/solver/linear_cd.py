@@ -155,7 +155,7 @@ class LinearState(State):
                     violation, loss = 0.0, 0.0
                     for begin_, end in slices(order.size, work):
                         native, places = self.rows.near(order[begin_:end])
-                        worst, seen, _ = native.descend(
+                        worst, seen, *_ = native.descend(
                             self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
                             self.columns, padded, self.U, self.rows.bias, places,
                         )  # fmt: skip
