@@ -183,7 +183,7 @@ class Stages:
         history = np.array([astuple(record) for record in cut.history]).reshape(-1, 6)
         where = {"mu": cut.mu, "objective": cut.objective, "norms": cut.squared_norms, "n_epochs": cut.n_epochs}
         where["history"] = history
-        where["refused"] = np.array(cut.refused, dtype=np.int8).reshape(len(cut.refused), -1)
+        where["refused"] = np.array(cut.refused, dtype=np.int8).reshape(len(cut.refused), state.label_set.n_instances)
         self.file.store(f"{self.prefix}cut:", {**_of_state(state), **new, **where, **_of_generator(rng)})
 
 

@@ -62,22 +62,23 @@ def cutting_plane(
         if stages is not None:
             stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history, refused))
         aim, saved = _aim(state, before, norms), state.saved()
-        mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
+        mu_before, mu, refused_before = mu, _admit(state, mu, new, aim), refused  # step 3
         for tol, rounds in (roughly, well):
             solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4
-            n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, False
-            if aim is not None and solution.upper > aim.target:  # the new label vector is not worth its place
+            n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
+            undecided = aim is not None and solution.lower < aim.target < solution.upper and rounds < well[1]
+            refused = []
+            if aim is not None and aim.target < solution.upper and not undecided:  # the label vector is not worth it
                 state.restore(saved)
                 solution = solve_master(state, mu_before, rows, rng, *well)
-                n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, True
-            refused = [*refused, new[0].y] if small else []
+                n_epochs, mu, refused = n_epochs + solution.n_epochs, solution.mu, [*refused_before, new[0].y]
             candidate = _separate(state, solution, refused, rng)  # step 5
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
             status = _stopping_rule(solution.upper, violation, before, refused, candidate.y, state)
             goes_on = status is None and len(history) + 1 < options.max_iter
             if goes_on or refused or options.relaxation_starts:
                 break  # another label vector follows, or a search: no need to solve this master well
-            aim = None
+            aim = aim if undecided else None
 
         record = Record(solution.upper, solution.gap, violation, len(state.labels), n_epochs, perf_counter() - began)
         history.append(record)
@@ -128,7 +129,7 @@ def _stopping_rule(
     if violation <= options.min_violation * _unit(upper, upper, state):
         return Status.NO_VIOLATED_LABEL
     if refused:
-        return Status.SMALL_DECREASE if _is_one_of(y, refused) else None
+        return Status.SMALL_DECREASE if len(refused) > _most_refused(state) or _is_one_of(y, refused) else None
     if np.isfinite(before) and before - upper <= options.min_decrease * _unit(upper, before, state):
         return Status.SMALL_DECREASE
     return None
@@ -187,20 +188,27 @@ def _separate(state: State, solution: Solution, refused: list[LabelArray], rng: 
 def _further_starts(
     state: State, solution: Solution, refused: list[LabelArray], rng: np.random.Generator
 ) -> Iterator[Candidate]:
-    """Where else to climb from: all label vectors in use, those refused, random ones.
-
-    None where a search follows, which needs no more than a start; where it would take long; nor under the paper's
-    closed form, which does as the paper says.
-    """
-    options, rows = state.options, state.rows
-    work = rows.n_instances * getattr(rows, "entries_per_row", rows.n_instances)
-    n_looks = int(min(options.further_looks, options.further_work / max(1.0, work)))
-    if options.refine or options.weight_update == "closed_form" or len(refused) > n_looks:
+    """Where else to climb from: all label vectors in use, those refused, random ones."""
+    n_looks = _most_refused(state)
+    if n_looks == 0 or len(refused) > n_looks:
         return
     best_first = np.argsort(-solution.squared_norms, kind="stable")
     yield from islice((state.active(int(t)) for t in best_first), n_looks)
     yield from (state.candidate(y) for y in refused)
     yield from (state.candidate(state.label_set.initial(rng)) for _ in range(n_looks))
+
+
+def _most_refused(state: State) -> int:
+    """Label vectors that may be refused in a row before the run ends.
+
+    None where a search follows, which needs no more than a start; where it would take long; nor under the paper's
+    closed form, which does as the paper says.
+    """
+    options, rows = state.options, state.rows
+    if options.refine or options.weight_update == "closed_form":
+        return 0
+    work = rows.n_instances * getattr(rows, "entries_per_row", rows.n_instances)
+    return int(min(options.further_looks, options.further_work / max(1.0, work)))
 
 
 def _is_one_of(y: LabelArray, labels: Sequence[LabelArray]) -> bool:

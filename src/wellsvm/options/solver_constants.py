@@ -28,9 +28,9 @@ class SolverConstants:
     more_fall: float = 4.0
     """While a new label vector has lowered the objective by some amount, the next level is at most this many times it
     away: four rounds then reach any weight from a hundredth on. Other factors were not compared."""
-    enough_known: float = 3.0
-    """A master whose objective has fallen enough for the next label vector ends once its gap is below this many times
-    the fall; 0.5, 1 and 3 end at much the same objectives, 3 soonest (docs/performance.md)."""
+    enough_known: float = 0.5
+    """A master whose objective has fallen enough for the next label vector ends once its gap is below this share of the
+    fall (docs/performance.md)."""
     undecided: float = 0.5
     """It ends as well once its gap is below this share of the fall that is asked for: halves of one error."""
     extra_cuts: int = 100
