@@ -16,13 +16,20 @@ from experiments.studies.choices import CHOICE_STUDIES
 from experiments.studies.cluster_accuracy import CLUSTER_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
+from experiments.studies.objectives import OBJECTIVE_STUDIES
 from experiments.studies.study import Study
 from experiments.studies.weak_labels import WEAK_STUDIES
 
 __all__ = ["STUDIES", "add_command", "study"]
 
 STUDIES: dict[str, Study] = (
-    CHOICE_STUDIES | FEW_LABELS_STUDIES | DIGIT_STUDIES | BAG_STUDIES | CLUSTER_STUDIES | WEAK_STUDIES
+    CHOICE_STUDIES
+    | FEW_LABELS_STUDIES
+    | DIGIT_STUDIES
+    | BAG_STUDIES
+    | CLUSTER_STUDIES
+    | WEAK_STUDIES
+    | OBJECTIVE_STUDIES
 )
 KIND = "study"
 DEFAULT_FIGURE = "accuracy"

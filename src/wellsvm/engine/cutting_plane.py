@@ -63,12 +63,13 @@ def cutting_plane(
             stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history, refused))
         aim, saved = _aim(state, before, norms), state.saved()
         mu_before, mu, refused_before = mu, _admit(state, mu, new, aim), refused  # step 3
+        target = np.inf if aim is None else aim.target
         for tol, rounds in (roughly, well):
             solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4
             n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
-            undecided = aim is not None and solution.lower < aim.target < solution.upper and rounds < well[1]
+            undecided = solution.lower < target < solution.upper and rounds < options.max_rounds
             refused = []
-            if aim is not None and aim.target < solution.upper and not undecided:  # the label vector is not worth it
+            if target < solution.upper and not undecided:  # the new label vector is not worth its place
                 state.restore(saved)
                 solution = solve_master(state, mu_before, rows, rng, *well)
                 n_epochs, mu, refused = n_epochs + solution.n_epochs, solution.mu, [*refused_before, new[0].y]
@@ -78,7 +79,7 @@ def cutting_plane(
             goes_on = status is None and len(history) + 1 < options.max_iter
             if goes_on or refused or options.relaxation_starts:
                 break  # another label vector follows, or a search: no need to solve this master well
-            aim = aim if undecided else None
+            aim = None
 
         record = Record(solution.upper, solution.gap, violation, len(state.labels), n_epochs, perf_counter() - began)
         history.append(record)

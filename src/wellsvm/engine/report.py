@@ -11,7 +11,6 @@ from enum import StrEnum
 from sklearn.exceptions import ConvergenceWarning
 
 from wellsvm._warnings import callers_level
-from wellsvm.options import Options
 from wellsvm.solver.master import Solution
 
 __all__ = ["ACT", "Record", "Relaxation", "Status", "show", "tell", "warn", "warn_unsolved"]
@@ -159,9 +158,8 @@ def warn(relaxation: Relaxation, name: str, tol: float) -> None:
 def warn_unsolved(svm: Solution, name: str, tol: float) -> None:
     """The same where the SVM that predicts, on the labels that a search settled on, is not solved to tol."""
     scale = max(abs(svm.upper), 1e-300)
-    if svm.gap > Options.solved_slack * tol * scale:
-        told = f"ended with an SVM that is not solved: relative gap {svm.gap / scale:.2g}, wanted {tol:.2g}"
-        _warn(svm, name, told, "a larger tol, a smaller C or C_unlabeled")
+    told = f"ended with an SVM that is not solved: relative gap {svm.gap / scale:.2g}, wanted {tol:.2g}"
+    _warn(svm, name, told, "a larger tol, a smaller C or C_unlabeled")
 
 
 def _warn(solution: Solution, name: str, told: str, advice: str) -> None:

@@ -53,7 +53,7 @@ def search_together(
     """
     if tasks[0].rising is None or not options.search_prices:
         return _Alternation(tasks, guesses, tied(tasks), False, options, rngs, n_jobs).settled()
-    many = tasks[0].labels.n_rows > 2 * options.searched_rows  # what is saved must pay for carrying it over to all
+    many = guesses[0].scores.size > 2 * options.searched_rows  # what is saved must pay for carrying it over to all
     if (some := thinned(tasks, options, rngs[0]) if many else None) is None:
         alternation = _Alternation(tasks, guesses, tied(tasks), True, options, rngs, n_jobs)
         alternation.raise_prices()

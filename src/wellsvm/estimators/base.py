@@ -267,7 +267,7 @@ class KernelModel(BaseEstimator):
                 )
             if fit.relaxation.status in ACT:
                 warn(fit.relaxation, type(self).__name__, tol)
-            elif fit.settled is not None:
+            elif fit.settled is not None and not fit.settled.solved_to(tol):
                 warn_unsolved(fit.settled, type(self).__name__, tol)
         relaxations, single = [fit.relaxation for fit in fits], len(fits) == 1
 

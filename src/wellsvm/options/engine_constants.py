@@ -19,8 +19,7 @@ class EngineConstants:
     rough: float = 5.0
     """Masters on the way need not be solved well (docs/performance.md): to this many tol. The factor is 0.1's."""
     rough_rounds: int = 20
-    """Rounds of a master on the way: one that takes longer is nearly flat. Two clusters of uci_german, linear, end at
-    0.486 after 0.95 s, with 50 rounds at 0.476 after 2.3 s."""
+    """Rounds of a master on the way: one that takes longer is nearly flat. An argument, not measured."""
     max_rounds: int = 1000
     """Rounds of the last master: a bound of 0.1's, not measured; where it ends a run a warning says so."""
     least_weight: float = 1e-12

@@ -248,6 +248,10 @@ class Solution:
         """Upper minus lower bound."""
         return self.upper - self.lower
 
+    def solved_to(self, tol: float) -> bool:
+        """Whether the bounds are within ``tol`` of each other, relatively."""
+        return self.gap <= Options.solved_slack * tol * abs(self.upper)
+
     @property
     def y(self) -> LabelArray:
         """The first label vector; of an SVM, its labels."""
