@@ -1,21 +1,21 @@
-# Needs make and Python 3.11 or newer; everything else is installed into .venv. A C++ compiler is used if there is one.
+# Needs make and Python 3.11 or newer; everything else is installed into .venv. A C++ compiler is used if available.
 #
 #   make demo     install wellsvm and show what it does
 #   make test     lint, type check and run the tests
 #   make test-fast  run the tests that take less than about two seconds each
 #   make lint     lint and type check only
-#   make campaign attack it: bad input, damaged files, kills, interrupts (hours; ARGS="--share 0.01": minutes)
+#   make campaign attack the library: bad input, damaged files, kills, interrupts (hours; ARGS="--share 0.01": minutes)
 #   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make docs-links  check every link inside the documentation that make docs built
-#   make bench PROFILE=small          time and memory beside scikit-learn (minutes; PROFILE=full: hours)
-#   make reproduce TABLES="6 7"       the paper's tables, ours beside its figures (hours; ARGS=--fast: minutes)
+#   make bench PROFILE=small          time and memory compared with scikit-learn (minutes; PROFILE=full: hours)
+#   make reproduce TABLES="6 7"       the paper's tables with our figures next to them (hours; ARGS=--fast: minutes)
 #   make study STUDIES="text uci"     the accuracies behind the defaults (hours)
 #   make campaign-dask                rows in blocks and on Dask, with workers and drivers killed (half an hour)
 #   make clean    remove everything that make created
 #
-# The last four are experiments: a stopped run goes on, ARGS passes options (ARGS=--list tells what there is), and the
-# data sets are those in the folder that WELLSVM_DATA names, else in ../shared/data.
+# The last four are experiments: an interrupted run resumes, ARGS passes options (ARGS=--list lists the experiments), and the
+# data sets come from the folder in WELLSVM_DATA, or from ../shared/data.
 
 PYTHON  ?= python3
 VENV    ?= .venv

@@ -130,7 +130,11 @@ def test_a_mark_that_no_number_can_hold_is_damage(saved, tmp_path):
 CHANGES = {
     "dual_coef_": [lambda m: m.dual_coef_ * np.nan, lambda m: m.dual_coef_[:, :0], lambda m: m.dual_coef_.ravel()],
     "support_": [lambda m: m.support_ - 100, lambda m: m.support_.astype(float), lambda m: m.support_[:-1]],
-    "support_vectors_": [lambda m: m.support_vectors_[:, :-1], lambda m: m.support_vectors_ * np.inf],
+    "support_vectors_": [
+        lambda m: m.support_vectors_[:, :-1],
+        lambda m: m.support_vectors_ * np.inf,
+        lambda m: m.support_vectors_ * 1e300,
+    ],
     "intercept_": [lambda m: m.intercept_ * np.nan, lambda m: np.zeros(2), lambda m: 3],
     "classes_": [lambda m: m.classes_[:1], lambda m: np.arange(5), lambda m: "ab"],
     "n_features_in_": [lambda m: 4, lambda m: -1, lambda m: 2**70, lambda m: "3"],

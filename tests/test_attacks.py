@@ -184,6 +184,31 @@ def test_complex_instances_mixed_labels_and_names_of_bags_are_refused():
             fit(pd.DataFrame(X, columns=["a", "a", "b"]))
 
 
+# ------------------------------------------------------------------ 3, 19: fits that took many seconds; 16: verbose
+
+
+def test_a_large_price_on_a_small_table_takes_few_passes():
+    wide = np.random.default_rng(0).standard_normal((200, 5))
+    y = np.where(np.arange(200) < 40, wide[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(200) > 0, np.nan)
+    model = SemiSupervisedSVC(C=1e6, random_state=0).fit(wide, y)
+    assert model.gap_ <= 1.001e-3 * model.objective_
+    assert model.history_[-1].epochs < 1000  # 0.1 was at it for more than 9 s
+
+
+@pytest.mark.slow
+def test_two_bags_of_many_instances_take_few_passes():
+    bags = Bags(np.random.default_rng(0).standard_normal((200_000, 3)), np.repeat([0, 1], 100_000))
+    model = MultiInstanceSVC(kernel="linear", random_state=0).fit(bags, [0, 1])
+    assert model.gap_ <= 1.001e-3 * model.objective_
+    assert model.history_[-1].epochs < 1000
+
+
+def test_verbose_of_bags_is_a_whole_number():
+    for verbose in ("a", 1.5, None, [1], -1, 10**30):
+        with pytest.raises((TypeError, ValueError), match="verbose must be a whole number"):
+            MultiInstanceSVC(verbose=verbose).fit(BAGS, LABELS)
+
+
 # ------------------------------------------------------------------ 9: a matrix changed by another thread
 
 

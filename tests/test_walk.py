@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-MOST_FILES = 14  # 12 were asked for: the search and the base of the estimator have files of their own since
-# They only check what a fit is given; a reader need not pass them.
-CHECKS = {"_in_blocks.py", "_input.py", "_memory.py", "estimators/parameters.py"}
+# Twelve were asked for, and 0.1 passed 20 in all. The search and the base of the estimator have files of their own now.
+MOST_FILES, MOST_IN_ALL = 13, 18
+# They turn what a fit is given into checked parameters, X and y.
+READING = {"_in_blocks.py", "_input.py", "_memory.py", "estimators/parameters.py", "partial_labels.py"}
 # In a process of its own: what other tests have imported changes what a fit looks at.
 PROGRAM = """
 import sys
@@ -43,4 +44,5 @@ def test_a_linear_semi_supervised_fit_with_a_given_balance_passes_few_files():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     files = done.stdout.split()
     assert "engine/recipe.py" in files
-    assert len(set(files) - CHECKS) <= MOST_FILES, files
+    assert len(set(files) - READING) <= MOST_FILES, files
+    assert len(files) <= MOST_IN_ALL, files

@@ -14,6 +14,8 @@ from experiments.runner import follow, left, run
 from experiments.studies.bag_accuracy import BAG_STUDIES
 from experiments.studies.choices import CHOICE_STUDIES
 from experiments.studies.cluster_accuracy import CLUSTER_STUDIES
+from experiments.studies.constants import CONSTANT_STUDIES
+from experiments.studies.defaults import DEFAULT_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
 from experiments.studies.objectives import OBJECTIVE_STUDIES
@@ -25,11 +27,13 @@ __all__ = ["STUDIES", "add_command", "study"]
 STUDIES: dict[str, Study] = (
     CHOICE_STUDIES
     | FEW_LABELS_STUDIES
+    | DEFAULT_STUDIES
     | DIGIT_STUDIES
     | BAG_STUDIES
     | CLUSTER_STUDIES
     | WEAK_STUDIES
     | OBJECTIVE_STUDIES
+    | CONSTANT_STUDIES
 )
 KIND = "study"
 DEFAULT_FIGURE = "accuracy"

@@ -21,12 +21,6 @@ PARTS = ("pairs", "seven", "uci", "text")
 OF_EVERY_CLASS = ("pairs", "seven")  # as many labels at random as there are of every class
 HALVES = ("development", "confirmation")
 OURS, BASE = "today's defaults", "LinearSVC"
-# Results of the defaults before unlabeled rows counted as far as they are sure, under the names of the journal.
-EARLIER = {
-    "SemiSupervisedSVC": "earlier defaults",
-    "safe=False": "earlier, safe=False",
-    "true share": "earlier, true share",
-}
 # A cell where a method is so much below the base is one that it harms.
 HARM = 0.02
 
@@ -57,7 +51,7 @@ def _complete(entries: Iterable[Entry]) -> list[Results]:
     """The cells that have a result of every method that their part was measured with."""
     cells: dict[tuple[object, ...], Results] = {}
     methods: dict[str, dict[str, None]] = {}
-    for entry in ({**entry, "method": EARLIER.get(entry["method"], entry["method"])} for entry in entries):
+    for entry in entries:
         key = tuple(entry[name] for name in ("part", "set", "labels", "drawn", "draw"))
         cells.setdefault(key, {})[entry["method"]] = entry
         methods.setdefault(entry["part"], {})[entry["method"]] = None

@@ -17,7 +17,7 @@ import numpy as np
 
 from wellsvm._memory import available_memory
 
-__all__ = ["check_archive", "most_bytes", "read_at_most"]
+__all__ = ["ALWAYS", "PACKED", "check_archive", "most_bytes", "read_at_most"]
 
 # What any file may unpack to, whatever its own size.
 ALWAYS = 256 * 2**20

@@ -12,11 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-__all__ = ["check_replaceable", "replacing"]
+__all__ = ["as_path", "check_replaceable", "replacing"]
 
 # Seconds after which a temporary file that is not locked counts as left behind: far more than lies between making it
 # and locking it.
 ABANDONED = 60
+
+
+def as_path(path: Any, name: str = "path") -> Path:
+    """The path that a user gave; an error where it is none."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
+        raise TypeError(f"{name} must be the path of a file or folder; got {name}={path!r:.80}")
+    return Path(path)
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> Path:
@@ -24,7 +31,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> Path:
 
     Only regular files are replaced: a rename over a device or a pipe would remove it.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
     if target.exists() and not target.is_file():

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from wellsvm._input import checked_sparse
 from wellsvm.function import ATTRIBUTES
+from wellsvm.options import Options
 from wellsvm.rows.kernels import KERNELS, Kernel
 
 __all__ = ["require_sound"]
@@ -24,6 +25,8 @@ __all__ = ["require_sound"]
 # A row of so many zeros is tried on every model; wider ones only exist for a kernel that is precomputed.
 MOST_COLUMNS = 10_000_000
 DEEPEST = 50
+# Times a value of X, of which there may be 1e28, it is still a number.
+MOST_COEFFICIENT = 1e200
 
 
 def require_sound(part: Any, depth: int = 0) -> None:
@@ -113,6 +116,9 @@ def _require_numbers(name: str, values: Any, shape: tuple[int | None, ...], kind
     fits = len(values.shape) == len(shape) and all(a == b for a, b in zip(values.shape, shape) if b is not None)
     _require(fits, name, f"has the shape {values.shape}")
     _require(bool(np.isfinite(dense).all()), name, "holds NaN or infinity")
+    largest = float(np.abs(dense).max(initial=0)) if kinds == "f" else 0.0
+    most = Options.largest_value if name == "support_vectors_" else MOST_COEFFICIENT
+    _require(largest <= most, name, f"holds {largest:g}, too large to be computed with")
 
 
 def _require_prediction(model: Any, width: int) -> None:

@@ -17,7 +17,6 @@ import zipfile
 import zlib
 from copy import copy
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -25,7 +24,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._archives import check_archive, most_bytes
-from wellsvm._files import replacing
+from wellsvm._files import as_path, check_replaceable, replacing
 from wellsvm._model_check import require_sound
 from wellsvm._pipeline_types import OF_PIPELINES
 
@@ -127,6 +126,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     >>> wellsvm.load("model.skops").predict(X)  # doctest: +SKIP
     """
     skops = _skops()
+    check_replaceable(path)
     if not isinstance(model, BaseEstimator):
         raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}")
     check_is_fitted(model)
@@ -145,10 +145,16 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")
     versions = {"python": platform.python_version(), **{package: _version(package) for package in packages}}
     mark = {"format": FORMAT, "model": type(model).__name__, "versions": versions, "notes": notes or {}}
+    try:
+        if not isinstance(mark["notes"], dict):
+            raise TypeError(f"they are a {type(notes).__name__}, not a dict")
+        told = json.dumps(mark)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"notes must be what JSON can hold: {error}") from error
     with replacing(path) as file:
         file.write(data)
         with zipfile.ZipFile(file, "a") as archive:
-            archive.writestr(MARK, json.dumps(mark))
+            archive.writestr(MARK, told)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -177,17 +183,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     _mark_of(data, path)
     try:
         data = _with_present_modules(data)
-        foreign = _foreign_types(data)
-        model = None if foreign else skops.loads(data, trusted=list(TRUSTED))
+        model = skops.loads(data, trusted=list(TRUSTED))
         require_sound(model)
+    except skops.exceptions.UntrustedTypesFoundException as error:
+        raise ValueError(
+            f"{path} holds types that are not loaded: {', '.join(_foreign_types(data))}. wellsvm.load accepts the "
+            "estimators of wellsvm and scikit-learn only; the file was changed after it was saved"
+        ) from error
     except Exception as error:  # a damaged file can raise anything
         kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
         raise ValueError(f"{path} is damaged: {kind}{error}") from error
-    if foreign:
-        raise ValueError(
-            f"{path} holds types that are not loaded: {', '.join(foreign)}. wellsvm.load accepts the estimators of "
-            "wellsvm and scikit-learn only; the file was changed after it was saved"
-        )
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"{path} does not contain an estimator but {type(model).__name__}")
     return model
@@ -200,8 +205,10 @@ def read_mark(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _read(path: str | os.PathLike[str]) -> bytes:
     """The content of a regular file that memory can hold."""
-    path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):  # a device or a pipe may never end
+    path = as_path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+    if path.exists() and not path.is_file():  # a device or a pipe may never end
         raise OSError(f"{path} is not a regular file")
     if path.stat().st_size > (most := most_bytes(path.stat().st_size, packed=1)):
         raise ValueError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB and {most / 2**20:.0f} are free")
@@ -239,13 +246,12 @@ def _mark_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
 def _with_present_modules(data: bytes) -> bytes:
     """The archive, naming the modules that types live in today."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        text = moved = archive.read(SCHEMA).decode()
+        for before, now in MOVED.items():
+            moved = moved.replace(json.dumps(before), json.dumps(now))
+        if moved == text:
+            return data
         members = {info: archive.read(info) for info in archive.infolist()}
-    text = next(content for info, content in members.items() if info.filename == SCHEMA).decode()
-    moved = text
-    for before, now in MOVED.items():
-        moved = moved.replace(json.dumps(before), json.dumps(now))
-    if moved == text:
-        return data
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for info, content in members.items():

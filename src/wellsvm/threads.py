@@ -9,11 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["WORK_PER_CALL", "run", "slices"]
+__all__ = ["WORK_PER_CALL", "one_thread", "run", "slices"]
 
 # A native call may last about this many multiply-adds (well under 100 ms), so that Ctrl-C, callbacks and time limits
 # can act between two calls.
@@ -64,3 +67,14 @@ def run(tasks: Sequence[Callable[[], Value]], n_jobs: int | None = None) -> list
             flag.cancel()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """While it lasts, libraries below us use one thread each."""
+    return _libraries().limit(limits=1)  # type: ignore[no-any-return]
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that have threads, looked for once, as scikit-learn does: it takes milliseconds."""
+    return ThreadpoolController()

@@ -2,12 +2,14 @@
 
 A stopped run goes on where it was. ``ARGS="--only files"`` runs the classes whose name contains a word, ``--share 0.1``
 a tenth of the cases, ``--again`` forgets what the journal has of them, ``--table`` writes the page and does no more.
-The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number.
+The figures in the journal are counts; a failure is kept with its words, and repeated from seed and number. Every batch
+names the state of the library that it ran on: Git's name of the folder ``src/wellsvm``, and of ``cpp``.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from campaign import files, inputs, large, processes
-from campaign.isolation import run_batch
+from campaign.isolation import ask_for_memory_once, run_batch
 from campaign.outcomes import FAILURES
 from experiments.journal import Journal
 from experiments.marked_places import fill
@@ -28,6 +30,8 @@ from experiments.marked_places import fill
 ROOT = Path(__file__).parents[2]
 JOURNAL, PAGE = Path(__file__).parent / "journal.jsonl", ROOT / "docs" / "reliability.md"
 KEPT_WORDS = 5
+EXAMPLES = 200  # of every property
+IN_MEMORY = "/dev/shm"  # a million files are written: not on a disk
 
 
 @dataclass(frozen=True)
@@ -40,16 +44,36 @@ class Class:
     attack: Callable[[Any], tuple[str, str]]
     case: Callable[[int, int, str], Any]
     alone: bool = False  # the attack forks itself
+    prepare: Callable[[], None] = lambda: None  # in the child, before the first case
+    make: Callable[[], None] = lambda: None  # before that child is made
+    confirm: bool = False  # whether a crash counts only if it comes again in a child that is not prepared
 
     def run(self, seed: int, begin: int, end: int) -> tuple[Counter[str], list[dict[str, Any]]]:
         """Outcomes of the cases from ``begin`` to ``end``."""
         with tempfile.TemporaryDirectory() as folder:
             cases = [self.case(seed, number, folder) for number in range(begin, end)]
+            self.make()
             if not self.alone:
-                return run_batch(cases, self.attack)
+                return run_batch(cases, self.attack, partial(self._begin, folder), self.confirm)
             told = [self.attack(case) for case in cases]
         failures = [{"case": k, "kind": kind, "words": w} for k, (kind, w) in enumerate(told) if kind in FAILURES]
         return Counter(kind for kind, _ in told), failures
+
+    def _begin(self, folder: str) -> None:
+        os.chdir(folder)  # checkpoint="auto" is a file of that name
+        self.prepare()
+
+
+def state() -> str:
+    """What the library is: Git's names of its sources; "changed" where they are not as they were committed."""
+    names = ("src/wellsvm", "cpp")
+
+    def git(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    if git("diff", "--quiet", "HEAD", "--", *names).returncode:
+        return "changed"
+    return " ".join(git("rev-parse", "--short=8", f"HEAD:{name}").stdout.strip() for name in names)
 
 
 def _as_is(seed: int, number: int, folder: str) -> tuple[int, int, str]:
@@ -62,7 +86,8 @@ def _sanitize(_: Any) -> tuple[str, str]:
 
 
 def _property(number: int) -> tuple[str, str]:
-    """A property, over WELLSVM_EXAMPLES examples that Hypothesis draws."""
+    """A property, over as many examples as WELLSVM_EXAMPLES says; Hypothesis draws them."""
+    os.environ.setdefault("WELLSVM_EXAMPLES", str(EXAMPLES))
     from campaign import test_properties
 
     try:
@@ -74,20 +99,35 @@ def _property(number: int) -> tuple[str, str]:
 
 CLASSES = [
     *(
-        Class(f"input: {t.name}", 5000, 250, inputs.attack, lambda seed, k, _, t=t: (t, seed, k))
+        Class(
+            f"input: {t.title}",
+            5000,
+            500,
+            inputs.attack,
+            lambda seed, k, _, t=t: (t, seed, k),
+            prepare=ask_for_memory_once,
+        )
         for t in inputs.TARGETS
-        if t.estimator is not None
     ),
     *(
-        Class(f"files: {form}", 100_000, 2500, files.attack, lambda seed, k, folder, f=form: (f, seed, k, folder))
-        for form in ("svmlight", "csv", "npz", "parquet", "skops")
+        Class(
+            f"files: {form}",
+            100_000,
+            5000,
+            files.attack,
+            lambda seed, k, folder, f=form: (f, seed, k, folder),
+            prepare=files.prepare,
+            make=partial(files.make_good, form),
+            confirm=True,
+        )
+        for form in files.FORMS
     ),
     Class("kill -9 while a model is saved", 200, 50, processes.kill, _as_is, alone=True),
     Class("disk full while a model is saved", 100, 50, processes.full_disk, _as_is, alone=True),
     Class("Ctrl-C in a fit", 100, 25, processes.interrupt, _as_is, alone=True),
     Class("Ctrl-C while the command line imports", 20, 10, processes.interrupt_imports, _as_is, alone=True),
     Class("fit with little address space", 100, 25, processes.little_memory, _as_is, alone=True),
-    Class("properties (Hypothesis)", 7, 1, _property, lambda seed, k, _: k),
+    Class(f"properties (Hypothesis, {EXAMPLES} examples each)", 7, 1, _property, lambda seed, k, _: k),
     Class("predict more than 2^31 entries", 1, 1, large.predict_beyond_int32, _as_is, alone=True),
     Class("fit more than 2^31 entries", 1, 1, large.fit_beyond_int32, _as_is, alone=True),
     Class("a thousand classes", 1, 1, large.thousand_classes, _as_is),
@@ -97,20 +137,22 @@ CLASSES = [
 
 def run(chosen: list[Class], seed: int, share: float, journal: Journal) -> None:
     """Run what the journal does not have yet, batch by batch."""
+    now = state()
     for one in chosen:
         total = max(1, round(share * one.cases))
         for begin in range(0, total, one.batch):
             identity = {"class": one.name, "seed": seed, "from": begin, "to": min(begin + one.batch, total)}
             if journal.result(identity):
                 continue
-            began = time.process_time()
+            began = time.monotonic()
             counts, failures = one.run(seed, identity["from"], identity["to"])
             for failure in failures:
                 failure["case"] += begin
             kept = failures[:KEPT_WORDS]
-            journal.append({**identity, "counts": dict(counts), "failures": kept})
+            journal.append({**identity, "state": now, "counts": dict(counts), "failures": kept})
             print(
-                f"{one.name} {identity['from']}-{identity['to']}: {dict(counts)} ({time.process_time() - began:.0f} s)"
+                f"{one.name} {identity['from']}-{identity['to']}: {dict(counts)} ({time.monotonic() - began:.0f} s)",
+                flush=True,
             )
             for failure in failures:
                 print("   ", failure)
@@ -118,15 +160,17 @@ def run(chosen: list[Class], seed: int, share: float, journal: Journal) -> None:
 
 def table(journal: Journal, seed: int) -> str:
     """The Markdown table: a row for every class."""
-    lines = ["| attack | tried | refused in words | sound result | " + " | ".join(FAILURES) + " |", "|---" * 11 + "|"]
+    heads = ["attack", "tried", "refused in words", "sound result", *FAILURES, "state"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for one in CLASSES:
         batches = {(e["from"], e["to"]): e for e in journal.entries if (e["class"], e["seed"]) == (one.name, seed)}
         counts: Counter[str] = Counter()
         for entry in batches.values():
             counts.update(entry["counts"])
         if counts:
+            states = ", ".join(sorted({entry["state"] for entry in batches.values()}))
             figures = [sum(counts.values()), *(counts[kind] for kind in ("refused", "accepted", *FAILURES))]
-            lines.append(f"| {one.name} | " + " | ".join(f"{figure:,}" for figure in figures) + " |")
+            lines.append(f"| {one.name} | " + " | ".join(f"{figure:,}" for figure in figures) + f" | {states} |")
     return "\n".join(lines)
 
 
@@ -147,9 +191,10 @@ def main() -> None:
         given.journal.unlink(missing_ok=True)
         for entry in kept:
             Journal(given.journal).append(entry)
-    journal = Journal(given.journal, ("class", "seed", "from", "to", "counts"))
+    journal = Journal(given.journal, ("class", "seed", "from", "to", "state", "counts"))
     if not given.table:
-        files._frames._try_in_another_process = partial(files.without_trial)  # batches are isolated already
+        if Path(IN_MEMORY).is_dir() and "TMPDIR" not in os.environ:
+            tempfile.tempdir = IN_MEMORY
         run(chosen, given.seed, given.share, journal)
     if given.journal == JOURNAL:
         fill(PAGE, "campaign", {"counts": table(journal, given.seed)})

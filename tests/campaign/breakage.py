@@ -22,7 +22,7 @@ def with_parts(X: Any, **parts: Any) -> Any:
     return made
 
 
-def _at(value: Any, place: int = 2) -> Callable[[np.ndarray], np.ndarray]:
+def at(value: Any, place: int = 2) -> Callable[[np.ndarray], np.ndarray]:
     def change(part: np.ndarray) -> np.ndarray:
         wide = part.astype(np.int64) if isinstance(value, int) and abs(value) > 2**31 else part.copy()
         wide[place % len(wide)] = value
@@ -100,10 +100,10 @@ MATRICES: dict[str, Change] = {
     },
     "bsr.indices": _broken("bsr", "indices", 10**6),
     "dia.offsets": _broken("dia", "offsets", 0),
-    **{f"int64 index {v}": lambda X, rng, v=v: with_parts(X, indices=_at(v)) for v in (2**32 + 1, 2**40, -(2**40))},
+    **{f"int64 index {v}": lambda X, rng, v=v: with_parts(X, indices=at(v)) for v in (2**32 + 1, 2**40, -(2**40))},
     "indptr too short": lambda X, rng: with_parts(X, indptr=lambda p: p[:-1]),
     "indptr too long": lambda X, rng: with_parts(X, indptr=lambda p: np.append(p, p[-1])),
-    "indptr begins with 1": lambda X, rng: with_parts(X, indptr=_at(1, 0)),
+    "indptr begins with 1": lambda X, rng: with_parts(X, indptr=at(1, 0)),
     "indptr falls": lambda X, rng: with_parts(X, indptr=lambda p: p[::-1].copy()),
     "indices float": lambda X, rng: with_parts(X, indices=lambda p: p.astype(float)),
     "indices 2-D": lambda X, rng: with_parts(X, indices=lambda p: p[:, None]),
@@ -147,7 +147,7 @@ SAME_DENSE: dict[str, Change] = {
     "Fortran order": lambda X, rng: np.asfortranarray(X),
     "strided": lambda X, rng: np.repeat(X, 2, axis=1)[:, ::2],
     "backwards": lambda X, rng: np.array(X)[::-1].copy()[::-1],
-    "read-only": lambda X, rng: _read_only(np.array(X)),
+    "read-only": lambda X, rng: read_only(np.array(X)),
     "list": lambda X, rng: np.array(X).tolist(),
     "big-endian": lambda X, rng: np.array(X).astype(">f8"),
     "unaligned": lambda X, rng: _unaligned(np.array(X)),
@@ -166,11 +166,11 @@ SAME_SPARSE: dict[str, Change] = {
     "mixed index types, other way": lambda X, rng: with_parts(X, indices=lambda p: p.astype(np.int64)),
     "uint16": lambda X, rng: with_parts(X, indices=lambda p: p.astype(np.uint16)),
     "big-endian": lambda X, rng: with_parts(X, indices=lambda p: p.astype(">i4"), data=lambda p: p.astype(">f8")),
-    "read-only": lambda X, rng: with_parts(X, data=_read_only, indices=_read_only, indptr=_read_only),
+    "read-only": lambda X, rng: with_parts(X, data=read_only, indices=read_only, indptr=read_only),
 }
 
 
-def _read_only(array: np.ndarray) -> np.ndarray:
+def read_only(array: np.ndarray) -> np.ndarray:
     array = array.copy()
     array.flags.writeable = False
     return array

@@ -1,11 +1,10 @@
-"""Damaged files for every reader: mutations of good ones, of bytes and of what the bytes mean."""
+"""Damaged files for every reader: good ones of each form, mutated, and what is done with them."""
 
 from __future__ import annotations
 
 import io
-import json
+import os
 import tempfile
-import zipfile
 import zlib
 from collections.abc import Callable
 from functools import cache, partial
@@ -14,16 +13,38 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 
 import wellsvm
-from campaign.isolation import in_child
+from campaign import folders
+from campaign.isolation import ask_for_memory_once, in_child
+from campaign.mutations import damaged_bytes, damaged_members, gzipped
 from campaign.outcomes import outcome_of
 from wellsvm.cli import _frames
-from wellsvm.cli._data import Format, Layout, read
+from wellsvm.cli._conversion import _written
+from wellsvm.cli._data import Format, Layout, Table, read
 
 X = np.round(np.random.default_rng(0).standard_normal((8, 3)), 2)
 Y = np.arange(8) % 2
-NUMBERS = (b"0", b"-1", b"1e999", b"nan", b"99999999999999999999", b"2147483648", b"4294967297", b"\x00", b"\xff", b"")
+PARTLY = np.where(np.arange(8) < 4, Y, np.nan)
+SUFFIXES = {"svmlight": "svm"}
+CONVERTED = ("svmlight", "csv", "parquet", "npz")
+FORMS = ("svmlight", "csv", "npz", "parquet", "skops", "folder", "checkpoint", "convert")
+
+
+def prepare() -> None:
+    """In the child that reads: what costs time in every case and does not depend on the file is done once.
+
+    Batches are isolated already, so that Parquet needs no trial in another process; what memory the machine has is
+    asked once; polars has one thread.
+    """
+    os.environ |= {"POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0"}
+    _frames._try_in_another_process = lambda path, reader: None
+    ask_for_memory_once()
+    sklearn.set_config(skip_parameter_validation=True)
+
+
+# ------------------------------------------------------------------ good files
 
 
 def _svmlight() -> bytes:
@@ -36,14 +57,23 @@ def _frame() -> Any:
     return _frames.polars().DataFrame(columns)
 
 
+def _parquet() -> list[bytes]:
+    files = [io.BytesIO() for _ in range(3)]
+    for file, compression in zip(files, ("uncompressed", "snappy", "zstd")):
+        _frame().write_parquet(file, compression=compression)
+    return [file.getvalue() for file in files]
+
+
 def _archive(**arrays: Any) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 
-def _parts(matrix: Any) -> dict[str, Any]:
-    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": matrix.shape}
+def _npz() -> list[bytes]:
+    csr = sp.csr_matrix(X)
+    parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": csr.shape, "format": "csr"}
+    return [_archive(X=X, y=Y), _archive(X=X, y=Y[:4], bag=np.arange(8) // 2), _archive(y=Y, **parts)]
 
 
 def _model(model: Any, *data: Any) -> bytes:
@@ -52,140 +82,31 @@ def _model(model: Any, *data: Any) -> bytes:
         return Path(f"{folder}/m.skops").read_bytes()
 
 
-@cache
-def good(form: str) -> list[bytes]:
-    """Good files of a form, to begin with; made in a child, as polars cannot be used on both sides of a fork."""
-    return in_child(partial(_good, form))
-
-
-def _good(form: str) -> list[bytes]:
-    partly = np.where(np.arange(8) < 4, Y, np.nan)
-    if form == "svmlight":
-        return [_svmlight()]
-    if form == "csv":
-        return [_frame().write_csv().encode()]
-    if form == "parquet":
-        files = [io.BytesIO() for _ in range(3)]
-        for file, compression in zip(files, ("uncompressed", "snappy", "zstd")):
-            _frame().write_parquet(file, compression=compression)
-        return [file.getvalue() for file in files]
-    if form == "npz":
-        bags = _archive(X=X, y=Y[:4], bag=np.arange(8) // 2)
-        return [_archive(X=X, y=Y), bags, _archive(format="csr", y=Y, **_parts(sp.csr_matrix(X)))]
+def _skops() -> list[bytes]:
+    quick = {"max_iter": 1, "random_state": 0}  # few records of the fit, or most of the file is about them
     return [
-        _model(wellsvm.SemiSupervisedSVC(random_state=0), X, partly),
-        _model(wellsvm.SemiSupervisedSVC(kernel="rbf", random_state=0), sp.csr_matrix(X), partly),
-        _model(wellsvm.MultiInstanceSVC(random_state=0), wellsvm.Bags(X, np.arange(8) // 2), np.array([0, 1, 0, 1])),
-        _model(wellsvm.MaxMarginClustering(random_state=0), X),
+        _model(wellsvm.SemiSupervisedSVC(safe=False, **quick), X, PARTLY),
+        _model(wellsvm.SemiSupervisedSVC(safe=False, kernel="rbf", **quick), sp.csr_matrix(X), PARTLY),
+        _model(wellsvm.MultiInstanceSVC(**quick), wellsvm.Bags(X, np.arange(8) // 2), np.array([0, 1, 0, 1])),
+        _model(wellsvm.MaxMarginClustering(n_init=1, **quick), X),
     ]
 
 
-# ------------------------------------------------------------------ mutations
+GOOD: dict[str, Callable[[], list[Any]]] = {
+    "svmlight": lambda: [_svmlight()],
+    "csv": lambda: [_frame().write_csv().encode()],
+    "parquet": _parquet,
+    "npz": _npz,
+    "skops": _skops,
+    "folder": folders.good_folders,
+    "checkpoint": folders.good_checkpoints,
+}
 
 
-def _bytes(content: bytes, rng: np.random.Generator) -> bytes:
-    """Bytes changed, taken out, doubled, cut off, or replaced by numbers that mean trouble."""
-    changed = bytearray(content)
-    for _ in range(rng.integers(1, 6)):
-        at = int(rng.integers(max(1, len(changed))))
-        kind, length = rng.integers(7), int(rng.integers(1, 16))
-        if kind == 0:
-            changed[at : at + 1] = bytes([rng.integers(256)])
-        elif kind == 1 and changed:
-            changed[min(at, len(changed) - 1)] ^= 1 << int(rng.integers(8))
-        elif kind == 2:
-            del changed[at : at + length]
-        elif kind == 3:
-            changed[at:at] = changed[at : at + length]
-        elif kind == 4:
-            changed[at : at + length] = NUMBERS[rng.integers(len(NUMBERS))]
-        elif kind == 5:
-            changed[at : at + 4] = int(rng.integers(2**32)).to_bytes(4, "little")
-        elif rng.random() < 0.2:
-            del changed[at:]
-    return bytes(changed)
-
-
-def _members(content: bytes, rng: np.random.Generator) -> bytes:
-    """A member of an archive changed, and its checksum with it."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    name = list(members)[rng.integers(len(members))]
-    kind = rng.integers(8)
-    if name.endswith(".json") and kind < 5:
-        members[name] = json.dumps(_tree(json.loads(members[name]), rng)).encode()
-    elif name.endswith(".npy") and kind < 4:
-        members[name] = _array(members[name], rng)
-    elif kind == 5:
-        del members[name]
-    elif kind == 6:
-        members[name + "x"] = members.pop(name)
-    else:
-        members[name] = _bytes(members[name], rng)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, value in members.items():
-            archive.writestr(key, value)
-    return out.getvalue()
-
-
-def _array(member: bytes, rng: np.random.Generator) -> bytes:
-    """Another array in its place."""
-    try:
-        array = np.load(io.BytesIO(member), allow_pickle=False)
-        changes: list[Callable[[], Any]] = [
-            lambda: array * np.nan if array.dtype.kind == "f" else array,
-            lambda: array[..., :0],
-            lambda: array.astype(np.float32),
-            lambda: array.astype(complex),
-            lambda: array.astype("U4"),
-            lambda: array.reshape(-1),
-            lambda: np.concatenate([array.ravel(), array.ravel()]),
-            lambda: array * 2**33,
-            lambda: -array,
-            lambda: np.array(3),
-            lambda: array.T,
-        ]
-        made = changes[rng.integers(len(changes))]()
-        file = io.BytesIO()
-        np.save(file, made, allow_pickle=False)
-        return file.getvalue()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return member
-
-
-STRANGE = (None, True, -1, 0, 1, 2**40, 1e308, float("inf"), float("nan"), "", "a", "numpy", [], {}, [[]], "builtins")
-
-
-def _tree(tree: Any, rng: np.random.Generator) -> Any:
-    """One node of a tree of JSON replaced, taken out or taken from elsewhere."""
-    places: list[tuple[Any, Any]] = []
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
-            places.append((node, key))
-            stack.append(node[key])
-    if not places:
-        return tree
-    node, key = places[rng.integers(len(places))]
-    kind = rng.integers(4)
-    if kind == 0:
-        del node[key]
-    elif kind == 1:
-        other, name = places[rng.integers(len(places))]
-        node[key] = json.loads(json.dumps(other[name])) if name in other or isinstance(other, list) else None
-    elif kind == 2 and isinstance(node[key], (int, float)) and not isinstance(node[key], bool):
-        node[key] = node[key] * -1000 + 1
-    else:
-        node[key] = STRANGE[rng.integers(len(STRANGE))]
-    return tree
-
-
-def _gzipped(content: bytes, rng: np.random.Generator) -> bytes:
-    packed = zlib.compressobj(wbits=31)
-    whole = packed.compress(content) + packed.flush()
-    return _bytes(whole, rng) if rng.random() < 0.5 else whole
+@cache
+def good(form: str) -> list[Any]:
+    """Good files of a form, to begin with; made in a child, as polars cannot be used on both sides of a fork."""
+    return in_child(GOOD[form])
 
 
 def mutated(form: str, rng: np.random.Generator) -> bytes:
@@ -193,10 +114,16 @@ def mutated(form: str, rng: np.random.Generator) -> bytes:
     files = good(form)
     content = files[rng.integers(len(files))]
     if form in ("npz", "skops") and rng.random() < 0.7:
-        return _members(content, rng)
+        return damaged_members(content, rng)
     if form == "csv" and rng.random() < 0.1:
-        return _gzipped(_bytes(content, rng), rng)
-    return _bytes(content, rng)
+        return gzipped(damaged_bytes(content, rng), rng)
+    return damaged_bytes(content, rng)
+
+
+def make_good(form: str) -> None:
+    """Make the good files that a form needs, before the batch forks."""
+    for needed in CONVERTED if form == "convert" else (form,):
+        good(needed)
 
 
 # ------------------------------------------------------------------ attacks
@@ -206,18 +133,45 @@ def attack(what: tuple[str, int, int, str]) -> tuple[str, str]:
     """Read one damaged file, in the given folder; a model that loads must predict."""
     form, seed, number, folder = what
     rng = np.random.default_rng([seed, zlib.crc32(form.encode()), number])
-    suffix = {"svmlight": "svm"}.get(form, form)
-    path = Path(folder) / f"damaged.{suffix}"
-    path.write_bytes(mutated(form, rng))
+    if form == "folder":
+        return folders.attack_folder(good(form), rng, Path(folder))
+    if form == "checkpoint":
+        return folders.attack_checkpoint(good(form), rng, Path(folder))
+    kind = str(rng.choice(CONVERTED)) if form == "convert" else form
+    path = Path(folder) / f"damaged.{SUFFIXES.get(kind, kind)}"
+    path.write_bytes(mutated(kind, rng))
+    if form == "convert":
+        return outcome_of(partial(_convert, path, rng))
     return outcome_of(partial(_load if form == "skops" else _read, path))
 
 
+def _layout(path: Path) -> Layout:
+    return Layout() if path.suffix in (".svm", ".npz") else Layout(label="label", bag="bag", ignore=("t",))
+
+
 def _read(path: Path) -> None:
-    layout = Layout() if path.suffix in (".svm", ".npz") else Layout(label="label", bag="bag", ignore=("t",))
-    table = read(path, Format.AUTO, layout)
+    table = read(path, Format.AUTO, _layout(path))
     assert table.X.shape[0] > 0
     if sp.issparse(table.X):
         table.X.check_format(full_check=True)
+
+
+def _convert(path: Path, rng: np.random.Generator) -> None:
+    """Converted or refused; what is converted is what `read` reads, and nothing is left of what is not."""
+    target = path.with_name("converted")
+    folders.remove(target)
+    try:
+        _written(path, target, Format.AUTO, _layout(path), False, 3, lambda rows, share: None)
+    except BaseException:
+        assert not target.exists(), "a refused file leaves a folder"
+        raise
+    rows = wellsvm.open_rows(target)
+    found = rows[:]
+    if rng.random() < 0.3:
+        expected: Table = read(path, Format.AUTO, _layout(path))
+        width = min(found.shape[1], expected.X.shape[1])
+        assert found.shape[0] == expected.X.shape[0], "rows are lost"
+        assert abs(found[:, :width] - expected.X[:, :width]).max() == 0, "other values"
 
 
 def _load(path: Path) -> None:
@@ -228,7 +182,3 @@ def _load(path: Path) -> None:
     assert len(predicted) == (1 if bags else 2)
     values = model.decision_function([rows] if bags else rows)
     assert not np.isnan(values).any(), "NaN among the decision values"
-
-
-def without_trial(path: Path, reader: str) -> None:
-    """In place of the trial in another process: batches run in one already, and crashes are seen there."""

@@ -7,9 +7,9 @@ raised on purpose) or a result that is sound. Everything else has the name of it
 from __future__ import annotations
 
 import linecache
-import traceback
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 FAILURES = ("crash", "hang", "wrong result", "internal error", "memory", "half-written file", "warning")
@@ -40,14 +40,26 @@ def outcome_of(act: Callable[[], Any]) -> tuple[str, str]:
     return told
 
 
+def _places(error: BaseException) -> list[tuple[str, int]]:
+    """File and line of every frame, the innermost last. `traceback` does the same in ten times the time."""
+    places, frame = [], error.__traceback__
+    while frame is not None:
+        places.append((frame.tb_frame.f_code.co_filename, frame.tb_lineno))
+        frame = frame.tb_next
+    return places
+
+
 def _on_purpose(error: BaseException) -> bool:
     """Whether a line of Python says "raise": code that stumbles does not."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if any(frame.filename.endswith(CHECKS) for frame in frames):
-        return True
-    return linecache.getline(frames[-1].filename, frames[-1].lineno or 0).lstrip().startswith("raise")
+    places = _places(error)
+    return any(name.endswith(CHECKS) for name, _ in places) or _raises(*places[-1])
+
+
+@cache
+def _raises(filename: str, line: int) -> bool:
+    return linecache.getline(filename, line).lstrip().startswith("raise")
 
 
 def _words(error: BaseException) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {str(error)[:160]} ({last.filename.rsplit('/', 3)[-1]}:{last.lineno})"
+    filename, line = _places(error)[-1]
+    return f"{type(error).__name__}: {str(error)[:160]} ({filename.rsplit('/', 3)[-1]}:{line})"

@@ -13,7 +13,7 @@ from wellsvm import open_rows
 @pytest.mark.parametrize("name", ["rows.svm", "rows.svm.gz", "rows.svm.bz2", "rows.csv", "rows.parquet", "rows.npz"])
 def test_a_folder_gives_the_model_of_the_file(command, files, tmp_path, name, monkeypatch):
     monkeypatch.setattr("wellsvm.cli._batches.TEXT", 300)  # several batches
-    monkeypatch.setattr("wellsvm.cli._batches.ROWS", 17)
+    monkeypatch.setattr("wellsvm.cli._frames.ROWS", 17)
     column = ("--label-column", "label") if name.endswith(("csv", "parquet")) else ()
     done = command("convert", files / name, tmp_path / "rows", "--block-rows", 25, *column)
     assert (done.code, done.out) == (0, "")

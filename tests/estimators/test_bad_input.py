@@ -129,7 +129,7 @@ for what, (weight, match) in {
 V, T = ValueError, TypeError
 PARAMETERS = {
     "C": [(-1, V), (0, V), (np.nan, V), (np.inf, V), ("1", T), (True, T), (None, T)],
-    "C_unlabeled": [(-0.1, V), (np.nan, V), (np.inf, V), ("a", T), (None, T), (True, T)],
+    "C_unlabeled": [(-0.1, V), (np.nan, V), (np.inf, V), ("a", V), (None, T), (True, T)],
     "tol": [(0, V), (-1e-3, V), (np.nan, V), ("a", T), (None, T)],
     "max_iter": [(0, V), (-1, V), (1.5, T), ("a", T), (True, T)],
     "kernel": [("cosine", V), (None, V), (3, V)],

@@ -36,14 +36,26 @@ def fit(X, y, **params):
 def test_the_defaults():
     defaults = {name: p.default for name, p in inspect.signature(SemiSupervisedSVC).parameters.items()}
     wanted = {
-        "C": 2.0, "C_unlabeled": 0.2, "loss": "auto", "balance": "estimate", "search": "annealed", "safe": True,
-        "intercept_scaling": 1.0, "kernel": "linear", "init": "refined", "refine": True, "oracle": "paper",
+        "C": 2.0, "C_unlabeled": "auto", "loss": "auto", "balance": "estimate", "search": "annealed", "safe": True,
+        "intercept_scaling": 1.5, "kernel": "linear", "init": "refined", "refine": True, "oracle": "paper",
     }  # fmt: skip
     assert {name: defaults[name] for name in wanted} == wanted
     defaults = {name: p.default for name, p in inspect.signature(SemiSupervisedSVCCV).parameters.items()}
-    wanted = {"C": 2.0, "loss": "auto", "balance": "estimate", "search": "local", "intercept_scaling": 1.0}
+    wanted = {"C": 2.0, "loss": "auto", "balance": "estimate", "search": "local", "intercept_scaling": 1.5}
     assert {name: defaults[name] for name in wanted} == wanted
     assert "safe" not in defaults
+
+
+@pytest.mark.parametrize(
+    ("sparse", "loss", "price"), [(False, "auto", 0.2), (True, "auto", 0.5), (False, "hinge", 0.5)]
+)
+def test_the_penalty_of_unlabeled_rows_follows_the_loss(sparse, loss, price):
+    X, y, _ = clouds()
+    X = sp.csr_matrix(X) if sparse else X
+    chosen = SemiSupervisedSVC(random_state=0, loss=loss).fit(X, y)
+    given = SemiSupervisedSVC(random_state=0, loss=loss, C_unlabeled=price).fit(X, y)
+    assert chosen.C_unlabeled_ == given.C_unlabeled_ == price
+    np.testing.assert_array_equal(chosen.coef_, given.coef_)
 
 
 # ------------------------------------------------------------------ shares

@@ -219,7 +219,7 @@ def test_no_noise_is_the_plain_svm():
     from wellsvm import SemiSupervisedSVC
 
     with pytest.warns(UserWarning, match="no row of y is unlabeled"):
-        plain = SemiSupervisedSVC(random_state=0, tol=1e-6).fit(X, TRUTH)
+        plain = SemiSupervisedSVC(random_state=0, tol=1e-6, intercept_scaling=1.0).fit(X, TRUTH)
     model = NoisyLabelSVC(noise=0.0, random_state=0, tol=1e-6).fit(X, TRUTH)
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-3)
 

@@ -44,7 +44,8 @@ def figures(model: Any, runs: list[Run]) -> str:
         ("seconds", f"{sum(record.seconds for _, record in last):.2g}"),
     ]
     if hasattr(model, "C_unlabeled_"):
-        shown.insert(0, ("C_unlabeled chosen", f"{model.C_unlabeled_:g}"))
+        word = " chosen" if hasattr(model, "Cs_unlabeled_") else ""
+        shown.insert(0, (f"C_unlabeled{word}", f"{model.C_unlabeled_:g}"))
     return tiles(shown, "The solver's figures")
 
 

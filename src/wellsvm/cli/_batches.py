@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wellsvm._archives import ALWAYS, PACKED, most_bytes
 from wellsvm.cli._data import (
     OPENERS,
     Table,
@@ -17,12 +18,11 @@ from wellsvm.cli._data import (
     table_of_svmlight,
 )
 from wellsvm.cli._formats import Format, Layout
-from wellsvm.cli._frames import polars
+from wellsvm.cli._frames import batches_of_csv, batches_of_parquet, polars
 
 __all__ = ["batches"]
 
 TEXT = 8_000_000  # bytes of text that are parsed at once
-ROWS = 20_000  # rows of CSV and Parquet in a batch
 
 
 def batches(path: Path, form: Format, layout: Layout) -> Iterator[tuple[Table, float]]:
@@ -50,10 +50,16 @@ def _svmlight(path: Path, layout: Layout) -> Iterator[tuple[Table, float]]:
 
 def _texts(path: Path) -> Iterator[tuple[bytes, float]]:
     """The lines of a file, some MB at a time, and the share of the file that was read."""
-    size = max(1, path.stat().st_size)
+    size, packed, n_bytes = max(1, path.stat().st_size), path.suffix.lower() in OPENERS, 0
     with damage_told(path), open(path, "rb") as raw, OPENERS.get(path.suffix.lower(), _as_it_is)(raw) as file:
         while text := file.read(TEXT):
-            yield text + file.readline(), min(1.0, raw.tell() / size)
+            text += file.readline(most_bytes(size))
+            n_bytes += len(text)
+            if packed and n_bytes > max(ALWAYS, PACKED * size):  # what is unpacked goes to the disk, and fills it
+                raise ValueError(
+                    f"{path} unpacks to more than {n_bytes / 2**20:.0f} MiB; if it is yours, unpack it first"
+                )
+            yield text, min(1.0, raw.tell() / size)
 
 
 def _as_it_is(file: Any) -> Any:
@@ -61,21 +67,19 @@ def _as_it_is(file: Any) -> Any:
 
 
 def _frames(path: Path, layout: Layout, form: Format) -> Iterator[tuple[Table, float]]:
+    separator = "\t" if ".tsv" in path.suffixes else ","
+    frames = batches_of_parquet(path) if form is Format.PARQUET else batches_of_csv(path, separator)
+    for frame, share in _errors_named(path, form, frames):
+        table = table_of_frame(path, frame, layout, form)
+        if table.X.shape[0]:
+            yield table, share
+
+
+def _errors_named(path: Path, form: Format, frames: Iterator[Any]) -> Iterator[Any]:
+    """The frames; what goes wrong in reading them is told with the name of the file."""
     pl = polars()
-    if not hasattr(pl.LazyFrame, "collect_batches"):
-        raise ImportError(f"convert needs polars 1.34 or newer, this is {pl.__version__}: pip install -U polars")
     try:
-        if form is Format.PARQUET:
-            lazy = pl.scan_parquet(path)
-        else:
-            separator = "\t" if ".tsv" in path.suffixes else ","
-            lazy = pl.scan_csv(path, infer_schema_length=None, separator=separator)
-        n_rows, n_seen = max(1, lazy.select(pl.len()).collect().item()), 0
-        for frame in lazy.collect_batches(chunk_size=ROWS, maintain_order=True):
-            n_seen += frame.height
-            table = table_of_frame(path, frame, layout, form)
-            if table.X.shape[0]:
-                yield table, min(1.0, n_seen / n_rows)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        yield from frames
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error

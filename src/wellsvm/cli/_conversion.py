@@ -28,6 +28,8 @@ def run(
             raise FileNotFoundError(f"{data} does not exist")
         if data.is_dir():
             raise IsADirectoryError(f"{data} is a folder; give a file")
+        if not data.is_file():
+            raise ValueError(f"{data} is no regular file; save what it gives to one")
         with _shown(data, quiet) as show:
             writer = _written(data, folder, form, layout, single, block_rows, show)
     if not quiet:

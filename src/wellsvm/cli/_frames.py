@@ -1,4 +1,7 @@
-"""Reading CSV and Parquet by polars: files it would expand, unpack without limit or crash on are stopped here."""
+"""Reading CSV and Parquet by polars: files it would expand, unpack without limit or crash on are stopped here.
+
+A file is read whole, or a batch of rows at a time for those that do not fit into memory.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,25 @@ import gzip
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from wellsvm._archives import most_bytes, read_at_most
 
-__all__ = ["polars", "read_csv", "read_parquet"]
+__all__ = ["batches_of_csv", "batches_of_parquet", "polars", "read_csv", "read_parquet"]
 
 # The beginnings of what polars unpacks by itself: gzip and zlib are unpacked here, under a limit.
 GZIP, ZLIB, ZSTD = b"\x1f\x8b", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"), b"\x28\xb5\x2f\xfd"
 # A trial reading takes this long, and as much again for each megabyte, before it counts as hanging.
 SECONDS = 30.0
+ROWS = 20_000  # in a batch
 # Reads a file and forgets it. Errors are told by the second reading; what matters is whether there can be one: the
 # library may end the process, where it asks for memory that is not there for instance.
 TRIAL = """
 import sys
 import polars
-reader, path, limit = sys.argv[1:]
+reader, path, limit, rows = sys.argv[1:]
 try:
     import resource
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -30,7 +35,9 @@ try:
 except (ImportError, OSError, ValueError):
     pass
 try:
-    getattr(polars, reader)(path, glob=False)
+    read = getattr(polars, reader)(path, glob=False)
+    for _ in read.collect_batches(chunk_size=int(rows)) if reader.startswith("scan") else ():
+        pass
 except BaseException:
     pass
 """
@@ -51,11 +58,41 @@ def read_parquet(path: Path) -> Any:
     return polars().read_parquet(path.absolute(), glob=False)
 
 
+def batches_of_parquet(path: Path) -> Iterator[tuple[Any, float]]:
+    """Frames of some rows each, and the share that was read, of a file that another process has read to its end."""
+    _try_in_another_process(path, "scan_parquet")
+    yield from _collected(polars().scan_parquet(path.absolute(), glob=False))
+
+
+def batches_of_csv(path: Path, separator: str) -> Iterator[tuple[Any, float]]:
+    """The same of a CSV file; one that is packed is unpacked in memory, as by `read_csv`."""
+    head = _head(path)
+    if head == ZSTD or head.startswith(GZIP) or head[:2] in ZLIB:
+        yield from ((frame, 1.0) for frame in read_csv(path, separator).iter_slices(ROWS))
+    else:
+        options = {"infer_schema_length": None, "separator": separator}
+        yield from _collected(polars().scan_csv(path.absolute(), glob=False, **options))
+
+
+def _collected(lazy: Any) -> Iterator[tuple[Any, float]]:
+    pl = polars()
+    if not hasattr(lazy, "collect_batches"):
+        raise ImportError(f"convert needs polars 1.34 or newer, this is {pl.__version__}: pip install -U polars")
+    n_rows, n_seen = max(1, lazy.select(pl.len()).collect().item()), 0
+    for frame in lazy.collect_batches(chunk_size=ROWS, maintain_order=True):
+        n_seen += frame.height
+        yield frame, min(1.0, n_seen / n_rows)
+
+
+def _head(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(4)
+
+
 def read_csv(path: Path, separator: str) -> Any:
     """The frame of a CSV file, which may be packed by gzip, zlib or zstd."""
     options = {"infer_schema_length": None, "separator": separator}
-    with open(path, "rb") as file:
-        head = file.read(4)
+    head = _head(path)
     if head.startswith(GZIP) or head[:2] in ZLIB:
         try:
             return polars().read_csv(_unpacked(path, head), **options)
@@ -94,7 +131,7 @@ class _Inflated:
 
 def _try_in_another_process(path: Path, reader: str) -> None:
     size = path.stat().st_size
-    command = [sys.executable, "-P", "-c", TRIAL, reader, str(path.absolute()), str(most_bytes(size))]
+    command = [sys.executable, "-P", "-c", TRIAL, reader, str(path.absolute()), str(most_bytes(size)), str(ROWS)]
     try:
         ended = subprocess.run(
             command,

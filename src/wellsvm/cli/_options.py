@@ -204,7 +204,8 @@ CUnlabeled = Annotated[
     float | None,
     typer.Option(
         "--C-unlabeled", show_default=False,
-        help=f"Penalty on the loss of an unlabeled row; 0: the supervised SVM. [default: {ROWS['C_unlabeled']}]",
+        help="Penalty on the loss of an unlabeled row; 0: the supervised SVM. [default: 0.2 for the "
+        "squared hinge loss, 0.5 for the hinge loss]",
     ),
 ]  # fmt: skip
 CPositive = Annotated[

@@ -144,12 +144,12 @@ def on_rows(unlabeled: str, balance: Callable[[np.ndarray], Any]) -> Trainer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `fit` has told already
             labeled = normalize_partial_labels(y, model.unlabeled).labeled
-        chosen = hasattr(model, "C_unlabeled_")
+        chosen = hasattr(model, "Cs_unlabeled_")
         right = model.predict(table.X[labeled]) == np.ma.getdata(y)[labeled]
         return {
             "labeled": np.count_nonzero(labeled),
             "classes": model.classes_,
-            "C_unlabeled": model.C_unlabeled_ if chosen else model.C_unlabeled,
+            "C_unlabeled": model.C_unlabeled_,
             "chosen_by": f"cross-validation over {model.scores_.shape[-1]} folds" if chosen else None,
             "used_unlabeled": model.used_unlabeled_,
             "balance": model.balance_,

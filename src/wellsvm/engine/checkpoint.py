@@ -15,11 +15,13 @@ import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import astuple
+from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from wellsvm._archives import check_archive
 from wellsvm._files import check_replaceable, replacing
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.report import Record
@@ -82,7 +84,7 @@ class Checkpoint:
             self.values = {name: v for name, v in self.values.items() if not name.startswith(prefix)}
             self.values |= {prefix + name: np.array(value) for name, value in values.items()}
             with replacing(self.path) as file:
-                np.savez(file, allow_pickle=False, **self.values)
+                np.savez(file, allow_pickle=False, **self.values, seal=np.array(_seal_of(self.values)))
 
     def under(self, prefix: str) -> dict[str, np.ndarray]:
         """Values under a prefix."""
@@ -221,9 +223,25 @@ def _digest(values: np.ndarray) -> str:
     return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=16).hexdigest()
 
 
+def _seal_of(values: Mapping[str, np.ndarray]) -> str:
+    """A digest of all values, their names, types, shapes: a fit goes on from what a fit has written, or not at all."""
+    seal = hashlib.blake2b(digest_size=16)
+    for name in sorted(values):
+        array = np.ascontiguousarray(values[name])
+        seal.update(f"{name} {array.dtype.str} {np.shape(values[name])} ".encode())
+        seal.update(array.tobytes())
+    return seal.hexdigest()
+
+
 def _read(path: os.PathLike[str]) -> dict[str, np.ndarray]:
     try:
-        with open(path, "rb") as file, np.load(io.BytesIO(file.read()), allow_pickle=False) as kept:
-            return dict(kept)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        content = Path(path).read_bytes()
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            check_archive(archive, len(content))
+        with np.load(io.BytesIO(content), allow_pickle=False) as kept:
+            values = dict(kept)
+        if str(values.pop("seal", None)) != _seal_of(values):
+            raise ValueError("it is damaged, or it was changed after a fit had written it")
+    except Exception as error:  # a damaged file can raise anything
         raise ValueError(f"checkpoint={str(path)!r} cannot be read: {error}; remove the file to start over") from error
+    return values

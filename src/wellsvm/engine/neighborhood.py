@@ -17,12 +17,12 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn import config_context
 from sklearn.neighbors import kneighbors_graph
-from threadpoolctl import threadpool_limits
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.threads import one_thread
 
 __all__ = ["graph_of", "neighbor_scores"]
 
@@ -75,7 +75,7 @@ def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr
     """
     n = min(n_neighbors, rows.n_instances - 1)
     # One thread: OpenMP's would hang in a process that was forked after they were used.
-    with config_context(working_memory=Options.graph_memory), threadpool_limits(1):
+    with config_context(working_memory=Options.graph_memory), one_thread():
         if hasattr(rows, "taken"):
             edges = kneighbors_graph(rows.taken(np.arange(rows.n_instances)), n, include_self=False)
         else:

@@ -57,4 +57,4 @@ def _compare(gains: FloatArray, codes: IntArray, options: Options) -> Verdict:
     weights = 1.0 / (np.count_nonzero(counts) * counts[codes])
     gain = float(weights @ gains)
     error = float(np.sqrt(np.sum((weights * (gains - gain)) ** 2)))
-    return Verdict(gain, error, gain >= options.judge_errors * error)
+    return Verdict(gain, error, gain > 0 and gain >= options.judge_errors * error)

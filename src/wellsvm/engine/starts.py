@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.cutting_plane import climb
@@ -23,6 +22,7 @@ from wellsvm.options import Options
 from wellsvm.rows import LinearRows, Rows
 from wellsvm.rows.landmarks import Landmarks
 from wellsvm.solver import Candidate, State, begin, fit_svm
+from wellsvm.threads import one_thread
 
 __all__ = ["aligned_clusters", "best_aligned", "climb_alignment", "least_objective", "means_of_clusters"]
 
@@ -99,7 +99,7 @@ def means_of_clusters(
         some = sparse.csr_matrix(parts, shape=some.shape)
     seed = int(rng.integers(np.iinfo(np.int32).max))
     model = KMeans(n_clusters, n_init=n_draws, max_iter=options.k_means_rounds, random_state=seed)
-    with warnings.catch_warnings(), threadpool_limits(1):  # with several threads its sums depend on their order
+    with warnings.catch_warnings(), one_thread():  # with several threads its sums depend on their order
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
         means = model.fit(some).cluster_centers_.astype(np.float64)
     weights = np.ascontiguousarray(np.vstack([means.T, np.zeros(n_clusters)]))

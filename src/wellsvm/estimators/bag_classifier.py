@@ -20,7 +20,7 @@ from wellsvm.bags import Bags, as_bags
 from wellsvm.estimators.base import KernelModel, all_or_nothing, loss_of, make_kernel
 from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.feature_names import validate_named
-from wellsvm.estimators.parameters import flag, price, whole_number
+from wellsvm.estimators.parameters import flag, price, require_class, whole_number
 from wellsvm.losses import Losses
 from wellsvm.partial_labels import missing_cells, require_no_infinity, require_one_kind
 from wellsvm.rows import Rows
@@ -129,6 +129,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
             raise ValueError(
                 f"all {len(bags)} bags have the label {classes.tolist()[0]!r}; bags of at least 2 classes are needed"
             )
+        require_class("positive_class", self.positive_class)
         if self.positive_class is not None:
             if self.positive_class not in classes.tolist():
                 raise ValueError(f"positive_class={self.positive_class!r} is not among the labels {classes.tolist()}")
@@ -169,7 +170,8 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
     def _checked(self, bags: Bags, *, reset: bool) -> Bags:
         validate = partial(validate_named, names=bags.feature_names)
         X = check_matrix(self, bags.X, reset=reset, name="bags", row_name=_row_names(bags), validate=validate, own=True)
-        if self.kernel == "precomputed" and reset and bags.order is not None and X.shape[0] == X.shape[1]:
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if precomputed and reset and bags.order is not None and X.shape[0] == X.shape[1]:
             X = X[:, bags.order]  # features are instances here, in the caller's order
         return bags if X is bags.X else bags.with_instances(X)
 

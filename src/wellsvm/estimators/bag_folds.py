@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
+from wellsvm.estimators.judges import score_of
 from wellsvm.estimators.parameters import number, whole_number
 from wellsvm.estimators.semi_supervised_cv import _Decided as Decided
 from wellsvm.model_selection import _fold as checked_fold
@@ -75,7 +76,7 @@ def by_scorer(scoring: Any, classes: np.ndarray, flipped: bool) -> Judge:
     def judge(values: FloatArray, codes: IntArray, bags: Bags, test: IntArray) -> float:
         if flipped:
             values, codes = -values, 1 - codes
-        return float(scorer(Decided(classes, values), bags[test], classes[codes]))
+        return score_of(scorer, scoring, Decided(classes, values), bags[test], classes[codes])
 
     return judge
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from wellsvm._input import checked_sparse
 from wellsvm._typing import BoolArray
 from wellsvm.partial_labels import normalize_partial_labels
 
@@ -31,8 +32,8 @@ def read_candidates(Y: Any, n_rows: int, classes: Any) -> tuple[np.ndarray, Bool
     if hasattr(Y, "columns") and classes is None:
         classes = list(Y.columns)
     if sparse.issparse(Y):
-        Y = Y.toarray()
-    if not sparse.issparse(Y) and np.ndim(Y if hasattr(Y, "ndim") else 0) == 2 and np.shape(Y)[1] > 1:
+        Y = checked_sparse(Y, "y").toarray()
+    if np.ndim(Y if hasattr(Y, "ndim") else 0) == 2 and np.shape(Y)[1] > 1:
         named, candidates = _of_matrix(np.asarray(Y), classes)
     elif isinstance(Y, (list, tuple)) and any(_is_set(cell) for cell in Y):
         named, candidates = _of_sets(Y, classes)

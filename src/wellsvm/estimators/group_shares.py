@@ -142,6 +142,8 @@ def _bounds(proportions: Any, names: np.ndarray, partial: PartialLabels | None) 
     if len(widths) > 1:
         raise ValueError(f"proportions must give every group the same number of classes; got {sorted(widths)}")
     width = widths.pop()
+    if width < 2:
+        raise ValueError(f"proportions must give a share of two or more classes; got {width} for each group")
     ends = np.array([given[g] if g < len(given) else [(0.0, 1.0)] * width for g in range(len(names) + 1)])
     low, high = ends[:, :, 0], ends[:, :, 1]
     total_low, total_high = low.sum(axis=1), high.sum(axis=1)

@@ -14,7 +14,18 @@ from sklearn.utils import check_random_state
 from wellsvm._typing import FloatArray
 from wellsvm.options import Options
 
-__all__ = ["choice", "flag", "number", "path", "price", "require_prices", "seed_of", "threads", "whole_number"]
+__all__ = [
+    "choice",
+    "flag",
+    "number",
+    "path",
+    "price",
+    "require_class",
+    "require_prices",
+    "seed_of",
+    "threads",
+    "whole_number",
+]
 
 
 def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
@@ -95,6 +106,12 @@ def require_prices(prices: FloatArray, weights: str) -> None:
             f"C times {weights} is {prices[bad[0]]:g} for row {bad[0]}; at most {Options.largest_price:g} is allowed: "
             f"scale {weights} down, for instance to a mean of 1"
         )
+
+
+def require_class(name: str, value: Any) -> None:
+    """Refuse what cannot name a class: a class is a number or a word. None is for whoever needs no name."""
+    if value is not None and not isinstance(value, (str, bool, int, float, np.number, np.bool_)):
+        raise TypeError(f"{name} must be a class, that is a number or a word; got {name}={value!r:.80}")
 
 
 def seed_of(random_state: Any) -> int:

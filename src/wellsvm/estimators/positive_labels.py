@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm.estimators.parameters import require_class
 from wellsvm.partial_labels import PartialLabels, missing_cells, unlabeled_cells
 
 __all__ = ["read_positives"]
@@ -29,6 +30,8 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
     """
     if y is None:
         raise ValueError("PositiveUnlabeledSVC requires y to be passed, but the target y is None.")
+    require_class("positive_class", positive_class)
+    require_class("negative_class", negative_class)
     missing = missing_cells(y)
     cells = np.asarray(y, dtype=object).ravel()
     if cells.size != n_rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +17,12 @@ from wellsvm.estimators.base import (
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.checkpoints import stages_of
 from wellsvm.estimators.evidence import told_verdict
-from wellsvm.estimators.parameters import flag, path, price, seed_of, threads
+from wellsvm.estimators.parameters import choice, flag, path, price, seed_of, threads
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.told import tell_outcome
 from wellsvm.losses import Losses
+from wellsvm.options import Options
 
 __all__ = ["SemiSupervisedSVC"]
 
@@ -46,8 +48,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     C : float, default=2.0
         Penalty on the loss of a labeled row. With the squared hinge loss, which is ``C / 2`` times the squared slack, 2
         corresponds to ``C=1`` in LinearSVC.
-    C_unlabeled : float, default=0.2
-        Penalty on the loss of an unlabeled row. 0 gives the supervised SVM.
+    C_unlabeled : float or "auto", default="auto"
+        Penalty on the loss of an unlabeled row. 0 gives the supervised SVM; "auto" is 0.2 for the squared hinge
+        loss, 0.5 for the hinge loss.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
@@ -116,7 +119,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
         held-out labeled rows by two standard errors. This is checked only if the balance is estimated.
-    intercept_scaling : float, default=1.0
+    intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
     probability : bool, default=False
@@ -163,6 +166,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         its standard error, which is 0 for a given share.
     balance_found_ : array of shape (n_classes,)
         Share of each class among the predictions for the unlabeled rows.
+    C_unlabeled_ : float
+        The penalty on the loss of an unlabeled row that was used.
     used_unlabeled_ : bool
         Whether the unlabeled rows were used; if False, the model is the supervised SVM.
     proba_slope_, proba_offsets_ : float and array of shape (n_classes,)
@@ -197,7 +202,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     def __init__(
         self,
         C=2.0,
-        C_unlabeled=0.2,
+        C_unlabeled="auto",
         kernel="linear",
         gamma="mean",
         degree=3,
@@ -223,7 +228,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         weight_update="level",
         search="annealed",
         safe=True,
-        intercept_scaling=1.0,
+        intercept_scaling=1.5,
         probability=False,
         checkpoint=None,
         neighbors=None,
@@ -290,7 +295,10 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         path("checkpoint", self.checkpoint)
         X, partial = self._validate(X, y)
         loss = self._loss(X)
-        C = self._prices(X, partial, sample_weight, price("C_unlabeled", self.C_unlabeled, open_low=False))
+        if loss == "hinge" and options.search_prices:
+            options = replace(options, search_prices=Options.hinge_prices)
+        C_unlabeled = self._C_unlabeled(loss)
+        C = self._prices(X, partial, sample_weight, C_unlabeled)
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None, None, self.neighbors)
@@ -316,7 +324,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         fits = self._fit_tasks(tasks, options, rngs, n_jobs, progress, together=self._searches_together(label_sets))
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, label_sets)
-        self.used_unlabeled_ = bool(np.any(C[free] > 0))
+        self.C_unlabeled_, self.used_unlabeled_ = C_unlabeled, bool(np.any(C[free] > 0))
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, C, seed, options)
         self._fits = fits if self.warm_start else None
@@ -326,3 +334,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         if options.verbose:
             tell_outcome(self, X, partial.labeled)
         return self
+
+    def _C_unlabeled(self, loss):
+        if isinstance(self.C_unlabeled, str):
+            choice("C_unlabeled", self.C_unlabeled, ("auto",), also=" or a number")
+            return Options.hinge_C_unlabeled if loss == "hinge" else Options.squared_hinge_C_unlabeled
+        return price("C_unlabeled", self.C_unlabeled, open_low=False)

@@ -106,7 +106,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         """A model of 0.1 keeps the method it was fitted with, should it be fitted again."""
         if "search" not in state:
             loss = "paper" if isinstance(state.get("loss"), str) and state["loss"] == "auto" else state.get("loss")
-            state = {"search": "local", "safe": False, **state, "loss": loss}
+            state = {"search": "local", "safe": False, "intercept_scaling": 1.0, **state, "loss": loss}
         super().__setstate__(state)
 
     def _validate(self, X: Any, y: Any) -> tuple[Matrix, PartialLabels]:

@@ -18,6 +18,7 @@ from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
+from wellsvm.estimators.judges import score_of
 from wellsvm.estimators.parameters import flag, number, price, seed_of, threads, whole_number
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
@@ -131,7 +132,7 @@ stopping, weight_update, search, intercept_scaling, probability
         stopping="relative",
         weight_update="level",
         search="local",
-        intercept_scaling=1.0,
+        intercept_scaling=1.5,
         probability=False,
         neighbors="auto",
         balances=None,
@@ -223,7 +224,8 @@ stopping, weight_update, search, intercept_scaling, probability
             y_test = partial.classes[partial.codes[test]]
             path = trial._path(rows, partial, shares, loss, prices, [roughly] * len(prices), seed, held_out=held_out)
             with progress.part(number, "fold"):
-                found = [scorer(_Decided.by(partial.classes, fits, test), X[test], y_test) for fits in path]
+                decided = (_Decided.by(partial.classes, fits, test) for fits in path)
+                found = [score_of(scorer, self.scoring, model, X[test], y_test) for model in decided]
             if options.verbose:
                 best = int(np.argmax(found))
                 tell(f"fold {number + 1} of {n_searched}: score {found[best]:.3f} with C_unlabeled={grid[best]:g}")
@@ -325,8 +327,9 @@ stopping, weight_update, search, intercept_scaling, probability
         """This estimator with each balance to try."""
         if self.balances is None:
             return [self]
-        trials = [copy(self) for _ in _sequence("balances", self.balances)]
-        for trial, balance in zip(trials, self.balances):
+        balances = _sequence("balances", self.balances)
+        trials = [copy(self) for _ in balances]
+        for trial, balance in zip(trials, balances):
             trial.balance = balance
         return trials
 
@@ -369,7 +372,8 @@ class _Decided(ClassifierMixin, BaseEstimator):
 
 
 def _sequence(name: str, values: Any) -> list[Any]:
-    values = [values] if np.ndim(values) == 0 else list(values)
+    several = isinstance(values, (list, tuple, set, range)) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    values = list(values) if several else [values]
     if not values:
         raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
     return values

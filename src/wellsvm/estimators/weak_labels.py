@@ -11,6 +11,7 @@ from wellsvm.engine.starts import climb_alignment
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.parameters import choice
+from wellsvm.estimators.watched_labels import WatchedLabels
 from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
 from wellsvm.labels.balanced import made_feasible
 from wellsvm.labels.base import LabelSet
@@ -187,7 +188,14 @@ class WeakLabelSVC(WeakBase):
         classes = np.array([-1, 1]) if self.classes is None else np.asarray(self.classes)
         if classes.shape != (2,) or classes[0] == classes[1]:
             raise ValueError(f"classes must name two different classes; got classes={self.classes!r}")
-        ground = self._ground(X, sample_weight, lambda X: self._check_size(X, labels), self._price())
+        watched: list[WatchedLabels] = []
+
+        def n_problems(X: Any) -> int:
+            watched.append(self._watched(X, labels))
+            return 1
+
+        ground = self._ground(X, sample_weight, n_problems, self._price())
+        labels = watched[0]
         n_rows = ground.weight.size
         weight = ground.weight
         if labels.starts is not None:
@@ -199,20 +207,16 @@ class WeakLabelSVC(WeakBase):
         return self
 
     @staticmethod
-    def _check_size(X: Any, labels: LabelSet) -> int:
-        if labels.n_instances != X.shape[0]:
-            raise ValueError(
-                f"labels has {labels.n_instances} instances but X has {X.shape[0]} rows; they must be equal"
-            )
-        y = labels.linear_oracle(np.zeros(labels.n_instances))
-        if not labels.contains(y):
+    def _watched(X: Any, labels: LabelSet) -> WatchedLabels:
+        watched = WatchedLabels(labels, X.shape[0])
+        if not watched.contains(watched.linear_oracle(np.zeros(X.shape[0]))):
             raise ValueError(
                 f"the oracle of {type(labels).__name__} returned labels that its `contains` refuses; "
                 "wellsvm.labels.check_label_set shows why"
             )
-        return 1
+        return watched
 
-    def _first_scores(self, ground: Ground, labels: LabelSet) -> FloatArray:
+    def _first_scores(self, ground: Ground, labels: WatchedLabels) -> FloatArray:
         n_rows = labels.n_instances
         if not isinstance(self.init, str):
             first = np.asarray(self.init)
@@ -220,9 +224,9 @@ class WeakLabelSVC(WeakBase):
                 raise ValueError(f"init must hold one finite number for each of the {n_rows} rows; got {first.shape}")
             return first.astype(np.float64)
         init = choice("init", self.init, INITS, also=" or an array")
-        known = np.asarray(getattr(labels, "y_known", np.zeros(0)), dtype=np.int8)
+        known = np.zeros(n_rows, dtype=np.int8) if labels.y_known is None else labels.y_known
         rng, options = ground.rng(1), ground.options
-        if init == "known" and known.size == n_rows and np.unique(known[known != 0]).size == 2:
+        if init == "known" and np.unique(known[known != 0]).size == 2:
             return svm_scores(ground, known, self._price() * ground.weight * (known != 0))
         if init == "random":
             return made_feasible(labels, labels.initial(rng)).astype(np.float64)

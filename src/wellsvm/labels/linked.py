@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
@@ -124,7 +124,8 @@ class LinkedLabels(LabelSet):
 
 def _components(n: int, pairs: IntArray) -> IntArray:
     """The component of every node in the graph with these edges, numbered by their first node."""
-    edges = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    # a coo_array would keep int64 indices, of which SciPy 1.11 makes one component without an error
+    edges = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     _, found = connected_components(edges, directed=False)
     _, first, number = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number].astype(np.int64)

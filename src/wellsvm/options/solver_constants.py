@@ -24,10 +24,12 @@ class SolverConstants:
     weights_goal: float = 0.5
     """The level method stops raising its lower bound within this many tol: the other half is alpha's."""
     level: float = 0.8
-    """Level between the bounds, as a share of the gap: 0.1's choice, not measured."""
+    """Level between the bounds, as a share of the gap; 0.5 and 0.9 take a little more work (docs/choices.md,
+    constants)."""
     more_fall: float = 4.0
     """While a new label vector has lowered the objective by some amount, the next level is at most this many times it
-    away: four rounds then reach any weight from a hundredth on. Other factors were not compared."""
+    away: four rounds then reach any weight from a hundredth on. 2 and 16 take the same work (docs/choices.md,
+    constants)."""
     enough_known: float = 0.5
     """A master whose objective has fallen enough for the next label vector ends once its gap is below this share of the
     fall (docs/performance.md)."""
@@ -46,28 +48,32 @@ class SolverConstants:
     cheap_epochs: int = 300_000
     """Multiply-adds that are added to that: where rows are few and short, looking at mu costs more than either."""
     most_epochs: int = 10
-    """Most epochs between two looks at mu: a bound of 0.1's, not measured."""
+    """Most epochs between two looks at mu: a bound; 5 and 20 take the same work (docs/choices.md, constants)."""
     few_rows: float = 0.5
     """Below this share of all rows they are visited without a pass to find the working set: it would cost more."""
     newton_columns: int = 3000
     """Side of the largest Hessian of dense rows, label vectors times columns: its factor takes about half a second."""
     dense_epochs: float = 200.0
     """Epochs over all dense rows after which Newton's method takes over; where columns are uneven, it begins. With 20
-    dense and sparse rows no longer gave one model to six digits; the time was not measured."""
+    dense and sparse rows no longer gave one model to six digits; 50 and 800 change nothing on small fits
+    (docs/choices.md, constants)."""
     dense_newton_steps: int = 100
-    """Newton steps on dense rows before they are given up: a bound, not measured."""
+    """Newton steps on dense rows before they are given up: a bound; 50 end it sooner where columns are uneven, for the
+    same objective (docs/choices.md, constants)."""
     slow_newton: float = 0.25
-    """The Hessian is made anew once a step has not lowered the excess to this share. Not compared with others."""
+    """The Hessian is made anew once a step has not lowered the excess to this share; 0.1 and 0.5 take a little more
+    work (docs/choices.md, constants)."""
     newton_goal: float = 0.01
     """Relative gap that Newton's method aims at on dense rows, as a share of the projected gradient asked for: its last
     step overshoots any goal, so that one round does."""
     least_rounded_goal: float = 1e-3
     """Projected gradient below which the rounded hinge does not do: coordinate descent, which knows the corner, is then
-    near the end. An argument, not measured."""
+    near the end. 1e-4 and 1e-2 change nothing on small fits (docs/choices.md, constants)."""
     widest_bend: float = 2.0
     """Slack at which the rounded hinge becomes a line, at first: from weights of 0 every row is then on the bend."""
     narrower: float = 0.1
-    """Factor by which the bend of the hinge is narrowed where it costs too much: not compared with others."""
+    """Factor by which the bend of the hinge is narrowed where it costs too much; 0.03 and 0.3 take about the same work
+    (docs/choices.md, constants)."""
     least_bend: float = 1e-9
     """Narrowest bend: below, the Hessian is all rounding."""
     most_in_single: float = 1e5
@@ -77,7 +83,8 @@ class SolverConstants:
     """Rows by which columns are compared."""
     uneven: float = 100.0
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
-    coordinate descent suffers the square of it. An argument, not measured."""
+    coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices.md,
+    constants)."""
     svd_work: float = 3e9
     """Multiply-adds of the principal axes of uneven columns, rows times columns squared, up to which they are computed:
     a few seconds."""
@@ -97,7 +104,7 @@ class SolverConstants:
     newton_rows: int = 4000
     """Most rows of a Newton step: its matrix takes their square in memory, 128 MB."""
     newton_steps: int = 30
-    """Newton steps before it is given up: a bound, not measured."""
+    """Newton steps before it is given up: a bound, half of which is not reached either (docs/choices.md, constants)."""
     newton_share: float = 0.01
     """Error of a margin at the end of a Newton step: this share of the violation asked for, ..."""
     least_newton_error: float = 1e-12

@@ -110,6 +110,10 @@ class BlockRows(LinearRows):
         """Some instances as a matrix in memory, less their mean if the rows are."""
         return self.blocks.gather(chosen)
 
+    def can_be_dense(self, instances: IntArray) -> bool:
+        """Whether the rows are dense, and these fit into memory; centred ones would get another mean."""
+        return not self.blocks.is_sparse and not self.centred and self._are_few(instances)
+
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances: in memory where they are few."""
         if self._are_few(chosen):

@@ -28,7 +28,7 @@ def bytes_of(memory: Any) -> int:
     text = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", memory) if isinstance(memory, str) else None
     try:
         n_bytes = float(text[1]) * UNITS[text[2].lower()] if text else float(memory)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         n_bytes = 0.0
     if isinstance(memory, bool) or not 0 < n_bytes < np.inf:
         raise ValueError(f"memory must be bytes or a text such as '2 GB' or '500 MB'; got memory={memory!r}")

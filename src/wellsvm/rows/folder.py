@@ -21,10 +21,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from wellsvm._files import as_path
 from wellsvm._typing import Matrix
 from wellsvm.options import Options
 from wellsvm.rows.blocks import LocalBlocks, bytes_of
+from wellsvm.rows.checked import checked_part
 from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.manifest import check_manifest
 
 __all__ = ["FORMAT", "MANIFEST", "VERSION", "FolderRows", "checksum", "open_rows"]
 
@@ -78,7 +81,7 @@ def open_rows(path: str | os.PathLike[str], memory: Any = "2 GB") -> FolderRows:
     >>> model.coef_.shape
     (1, 3)
     """
-    return FolderRows(Path(path), memory)
+    return FolderRows(as_path(path), memory)
 
 
 class FolderRows(LocalBlocks):
@@ -117,16 +120,16 @@ class FolderRows(LocalBlocks):
     def _beside(self, name: str) -> np.ndarray | None:
         if name not in self._manifest["beside"]:
             return None
-        values = _load(self.path / f"{name}.npy", f"{self.path}: {name}.npy", None)
-        if checksum(values) != self._manifest["beside"][name]:
-            raise ValueError(f"{self.path} is damaged: the checksum of {name}.npy differs; write the folder again")
+        values = np.array(_load(self.path / f"{name}.npy", f"{self.path}: {name}.npy"))
+        if values.shape != self.shape[:1] or checksum(values) != self._manifest["beside"][name]:
+            raise ValueError(f"{self.path} is damaged: length or checksum of {name}.npy differ; write the folder again")
         return values
 
     def _array(self, k: int, kind: str) -> np.ndarray:
         """One of the arrays of block k, mapped into memory."""
         block = self._manifest["blocks"][k]
         file = self.path / f"{block['name']}.{kind}.npy"
-        array = _load(file, f"{self.path} is damaged: block {k} ({file.name})", "r")
+        array = _load(file, f"{self.path} is damaged: block {k} ({file.name})")
         rows, entries = block["rows"], block["entries"]
         dense = (rows, self.shape[1])
         shape = {"indptr": (rows + 1,), "indices": (entries,)}.get(kind, (entries,) if self.is_sparse else dense)
@@ -156,21 +159,33 @@ class FolderRows(LocalBlocks):
                         f"{self.path} is damaged: the checksum of block {k} ({name}.{kind}.npy) differs; write the "
                         "folder again"
                     )
+        X: Matrix = arrays["data"]
+        if self.is_sparse:
+            X = sparse.csr_matrix((self._manifest["blocks"][k]["rows"], self.shape[1]), dtype=self.dtype)
+            X.data, X.indices, X.indptr = arrays["data"], arrays["indices"], arrays["indptr"]  # SciPy would copy
+        if k not in self._checked:
+            self._require_written(k, X)
             self._checked.add(k)
-        if not self.is_sparse:
-            return arrays["data"]
-        X = sparse.csr_matrix((self._manifest["blocks"][k]["rows"], self.shape[1]), dtype=self.dtype)
-        X.data, X.indices, X.indptr = arrays["data"], arrays["indices"], arrays["indptr"]  # SciPy's check would copy
         return X
+
+    def _require_written(self, k: int, X: Matrix) -> None:
+        """Refuse a block that `write_rows` would not have written: checksums tell of damage, not of a forger."""
+        try:
+            checked_part(X, f"block {k}", int(self.offsets[k]))
+            if self.is_sparse and not X.has_canonical_format:
+                raise ValueError(f"a row of block {k} names a column twice, or columns out of order")
+        except ValueError as error:
+            raise ValueError(f"{self.path} is damaged: {error}; write the folder again") from error
 
     def __reduce__(self) -> Any:
         return FolderRows, (self.path, self.memory)
 
 
-def _load(file: Path, what: str, mode: Any) -> np.ndarray:
+def _load(file: Path, what: str) -> np.ndarray:
+    """An array mapped into memory: a header that promises more than the file has gives an error and takes nothing."""
     try:
-        return np.asarray(np.load(file, mmap_mode=mode, allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
+    except Exception as error:  # a damaged header can raise anything
         raise ValueError(f"{what} cannot be read: {error}; write the folder again") from error
 
 
@@ -178,12 +193,12 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         raise FileNotFoundError(f"{path} is not a folder; write one with wellsvm.write_rows or `wellsvm convert`")
     try:
-        manifest = json.loads((path / MANIFEST).read_text())
+        manifest = json.loads((path / MANIFEST).read_bytes())
     except FileNotFoundError:
         raise FileNotFoundError(
             f"{path} has no {MANIFEST}: it is not a folder of rows, or writing it was interrupted; write it again"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {MANIFEST} cannot be read ({error}); write it again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{path / MANIFEST} is not a manifest of wellsvm rows")
@@ -192,4 +207,9 @@ def _read_manifest(path: Path) -> dict[str, Any]:
             f"{path} is of version {manifest.get('version')}, this wellsvm reads {VERSION}; update wellsvm, or write "
             "the folder again"
         )
+    try:
+        check_manifest(manifest)
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path} is damaged: in {MANIFEST} {what}; write the folder again") from error
     return manifest

@@ -6,8 +6,9 @@ import json
 import os
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +16,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from wellsvm._files import replacing
+from wellsvm._files import as_path, replacing
+from wellsvm._input import checked_sparse
 from wellsvm._typing import Matrix
 from wellsvm.options import Options
 from wellsvm.partial_labels import missing_cells
@@ -59,7 +61,7 @@ def write_rows(
             writer.set_beside("y", y)
         if groups is not None:
             writer.set_beside("groups", groups)
-    return Path(path)
+    return as_path(path)
 
 
 def _parts(X: Any) -> Iterable[Any]:
@@ -67,8 +69,10 @@ def _parts(X: Any) -> Iterable[Any]:
     if isinstance(X, Blocks):
         return (X.gather(piece) for piece in X.pieces(np.arange(X.shape[0])))
     if not (sparse.issparse(X) or hasattr(X, "shape")):
-        return X if not isinstance(X, list) or not X or hasattr(X[0], "shape") else [np.asarray(X)]
-    X = X.tocsr() if sparse.issparse(X) else (X if isinstance(X, np.ndarray) else np.asarray(X))
+        if not isinstance(X, Iterable) or isinstance(X, (str, bytes, Mapping)):
+            raise TypeError(f"X must be a matrix or an iterable of matrices; got {type(X).__name__}")
+        return X if not isinstance(X, list) or not X or hasattr(X[0], "shape") else [X]
+    X = checked_sparse(X) if sparse.issparse(X) else (X if isinstance(X, np.ndarray) else np.asarray(X))
     if X.ndim != 2:
         raise ValueError(f"X has shape {X.shape}; expected two dimensions (rows, features)")
     per_row = (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes) / max(1, X.shape[0])
@@ -80,9 +84,11 @@ class FolderWriter:
     """Appends rows to blocks on disk; leaving it without an error writes the manifest, with one removes the files."""
 
     def __init__(self, path: str | os.PathLike[str], block_rows: int | None = None, feature_names: Any = None) -> None:
-        if block_rows is not None and (isinstance(block_rows, bool) or block_rows != int(block_rows) or block_rows < 1):
-            raise ValueError(f"block_rows must be a whole number of at least 1; got block_rows={block_rows!r}")
-        self.path, self.block_rows = Path(path), block_rows
+        if block_rows is not None:
+            if not isinstance(block_rows, Integral) or isinstance(block_rows, bool) or block_rows < 1:
+                raise ValueError(f"block_rows must be a whole number of at least 1; got block_rows={block_rows!r}")
+            block_rows = int(block_rows)
+        self.path, self.block_rows = as_path(path), block_rows
         self.made = _empty_folder(self.path)
         self.feature_names = None if feature_names is None else list(feature_names)
         self.n_rows, self.n_features = 0, 0
@@ -132,8 +138,11 @@ class FolderWriter:
 
     def set_beside(self, name: str, values: Any) -> None:
         """Write labels ("y") or bags ("groups") of all rows."""
-        missing = missing_cells(values)
-        array = np.ma.getdata(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        try:
+            missing = missing_cells(values)
+            array = np.ma.getdata(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{name} must hold one value for each row: {error}") from error
         if array.shape != (self.n_rows,):
             raise ValueError(f"{name} has shape {array.shape}; expected one value for each of the {self.n_rows} rows")
         if array.dtype == object:
@@ -141,8 +150,8 @@ class FolderWriter:
             filled = np.zeros(array.shape, known.dtype if known.size else np.float64)
             filled[~missing] = known
             array = filled
-        if array.dtype == object:
-            raise ValueError(f"{name} mixes values of different kinds; use numbers or strings")
+        if array.dtype.kind not in "biufU" or array.ndim != 1:
+            raise ValueError(f"{name} holds {array.dtype}, or values of different kinds; use numbers or strings")
         self._save(name, array)
         if missing.any() and (array.dtype.kind != "f" or isinstance(values, np.ma.MaskedArray)):
             self._save(f"{name}_missing", np.asarray(missing, dtype=np.bool_))
@@ -238,6 +247,8 @@ class _Growing:
 
 def _empty_folder(path: Path) -> bool:
     """Make the folder, or sweep what an interrupted call has left there; whether it was made."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder of {path} does not exist; make it first")
     if not path.exists():
         path.mkdir()
         return True

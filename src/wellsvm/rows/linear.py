@@ -228,6 +228,10 @@ class LinearRows:
         """Some instances as a matrix in memory, less their mean if the rows are."""
         return self.X if chosen.size == self.n_instances else self.X[chosen]
 
+    def can_be_dense(self, instances: IntArray) -> bool:
+        """Whether some instances are, or can be had as, a dense matrix in memory."""
+        return isinstance(self.X, np.ndarray)
+
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""
         return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options)

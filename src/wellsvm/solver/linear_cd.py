@@ -205,14 +205,11 @@ class LinearState(State):
 
         The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
         """
-        dense = isinstance(getattr(self.rows, "X", None), np.ndarray) and self.label_set.starts is None
-        if not dense or self.gave_up or rows.size == 0:
+        if self.label_set.starts is not None or self.gave_up or rows.size == 0 or not self.rows.can_be_dense(rows):
             return False
-        n, p = self.rows.X.shape
-        if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
-            return False
-        if self.rows.uneven_columns:
-            return True
+        if self.rows.in_memory and self.rows.uneven_columns:
+            n, p = self.rows.X.shape
+            return bool(n * p * min(n, p) <= self.options.svd_work)
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[rows] > 0):
             return False
         # Where coordinate descent was too slow for one labelling it is for the next.
@@ -220,7 +217,8 @@ class LinearState(State):
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that got nowhere."""
-        n, few = self.alpha.size, rows.size < self.options.few_rows * self.alpha.size
+        n = self.alpha.size
+        few = rows.size < self.options.few_rows * n or not self.rows.in_memory
         if self._newton is None or not np.array_equal(self._newton[0], rows):
             part = self.rows.part(rows) if few else self.rows
             self._newton = rows, DenseNewton(part.compact, self.options)

@@ -301,16 +301,14 @@ def solve_master(
         n_epochs += sweep.n_epochs
         if state.gave_up:
             max_rounds = min(max_rounds, options.rounds_after_failure)
-        if not np.isfinite(linear + half):
-            raise ValueError(
-                "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
-                "another kernel, gamma or coef0"
-            )
+        _require_maximum(linear + half)
         mixture.add_cut(linear, squared_norms)
         # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
         upper = half + sweep.loss
         if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-            upper = half + losses.total(state.margins(mixture.mu), rows)
+            with np.errstate(over="ignore", invalid="ignore"):
+                upper = half + losses.total(state.margins(mixture.mu), rows)
+            _require_maximum(upper)
             if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
                 return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
@@ -324,6 +322,15 @@ def solve_master(
             goal *= options.goal_factor
         least_gap = min(least_gap, upper - mixture.lower)
     raise AssertionError("unreachable")
+
+
+def _require_maximum(value: float) -> None:
+    """Refuse a dual value, or a bound, that has grown beyond all numbers."""
+    if not np.isfinite(value):
+        raise ValueError(
+            "the dual has no maximum: the kernel is not positive semidefinite on these rows. Use loss='hinge', or "
+            "another kernel, gamma or coef0"
+        )
 
 
 def _is_over(upper: float, lower: float, tol: float, aim: Aim | None, options: Options) -> bool:

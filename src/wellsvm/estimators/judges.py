@@ -1,0 +1,19 @@
+"""A user's scoring, asked: what goes wrong in it is told by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["score_of"]
+
+
+def score_of(scorer: Callable[..., Any], scoring: Any, model: Any, X: Any, y: Any) -> float:
+    """The score of a model by one of scikit-learn's scorers or a function like them, called ``scoring`` in errors."""
+    try:
+        return float(scorer(model, X, y))
+    except Exception as error:  # a function of the user's can raise anything
+        raise ValueError(
+            f"scoring={scoring!r} cannot judge the model: {type(error).__name__}: {error}. It is called with a model, "
+            "X and y, and returns a number"
+        ) from error
