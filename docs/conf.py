@@ -88,8 +88,8 @@ sphinx_gallery_conf = {
 
 
 def plain_references(app, what, name, obj, options, lines):
-    """Docstrings inherited from scikit-learn refer to sections of its own manual: keep their words."""
-    lines[:] = [re.sub(r":ref:`(?:([^<`]+?) *<[^>`]+>|([^`]+))`", r"\1\2", line) for line in lines]
+    """Docstrings inherited from scikit-learn refer to sections and terms of its own manual: keep their words."""
+    lines[:] = [re.sub(r":(?:ref|term):`(?:([^<`]+?) *<[^>`]+>|([^`]+))`", r"\1\2", line) for line in lines]
 
 
 def linkcode_resolve(domain, info):

@@ -30,5 +30,5 @@ plain = make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC())
 plain.fit([train[k] for k in labeled], y_train[labeled])
 ours, svm = model.score(test, y_test), plain.score(test, y_test)
 print(f"LinearSVC on 50 labels {svm:.3f}, with {len(train) - 50} unlabeled texts {ours:.3f}")
-print("shares found:", dict(zip(model[-1].classes_, model[-1].balance_found_.round(2))))
+print("shares found:", dict(zip(model[-1].classes_.tolist(), model[-1].balance_found_.round(2).tolist())))
 assert ours > svm

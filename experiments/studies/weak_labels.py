@@ -111,8 +111,7 @@ def _noise(rows: Rows, share: float, rng: np.random.Generator) -> Entry:
     facts = _scored(
         {
             "ours": ours,
-            "share given": lambda: NoisyLabelSVC(noise=share, random_state=0).fit(rows.X, y),
-            "SVM": lambda: NoisyLabelSVC(noise=0.0, random_state=0).fit(rows.X, y),
+            "SVM, C by cv": lambda: NoisyLabelSVC(noise=0.0, random_state=0).fit(rows.X, y),
             "LinearSVC": lambda: LinearSVC(random_state=0).fit(rows.X, y),
             "dropping": dropping,
         },
@@ -120,7 +119,10 @@ def _noise(rows: Rows, share: float, rng: np.random.Generator) -> Entry:
         rows.y_test,
     )
     suspects = models["ours"].suspects_[: int(flipped.sum())]
-    return facts | {"chosen": float(models["ours"].noise_[0]), "precision": round(float(flipped[suspects].mean()), 4)}
+    model = models["ours"]
+    return facts | {
+        "C": model.C_, "chosen": float(model.noise_[0]), "precision": round(float(flipped[suspects].mean()), 4)
+    }  # fmt: skip
 
 
 def _proportions(rows: Rows, size: float, rng: np.random.Generator) -> Entry:
@@ -233,7 +235,7 @@ def _trials(journal: Journal) -> list[Trial]:
 
 
 COLUMNS = {
-    "noise": ("ours", "share given", "SVM", "LinearSVC", "dropping", "chosen", "precision"),
+    "noise": ("ours", "SVM, C by cv", "LinearSVC", "dropping", "C", "chosen", "precision"),
     "proportions": ("ours", "mean map", "alternating", "supervised"),
     "positives": (
         "ours",
@@ -249,6 +251,9 @@ COLUMNS = {
 }
 
 
+RIVALS = {"noise": "LinearSVC", "proportions": "mean map", "positives": "Elkan-Noto", "candidates": "averaging"}
+
+
 def _table(entries: Sequence[Entry], figure: str) -> str:
     """A table per task: means per set and setting; with a task as figure, that one alone."""
     tasks = [task for task in TASKS if figure in ("accuracy", task)]
@@ -256,17 +261,42 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
 
 
 def _of_task(task: str, entries: Sequence[Entry]) -> str:
-    columns, lines, rows = COLUMNS[task], [], []
+    """Means of every cell; then over all cells of a setting, and over all: all draws, even ones, odd ones."""
     sets, settings = TASKS[task]
+    lines = []
     for name in sets:
         for setting in settings:
             of_cell = [e for e in entries if e["set"] == name and e["setting"] == setting]
             if of_cell:
-                rows.append([float(np.mean([e[column] for e in of_cell])) for column in columns])
-                lines.append([name, f"{setting:g}", str(len(of_cell)), *(f"{value:.3f}" for value in rows[-1])])
-    if rows:
-        lines.append(["**mean**", "", "", *(f"**{value:.3f}**" for value in np.mean(rows, axis=0))])
-    return f"{task}:\n\n" + pipe_table(["set", "setting", "draws", *columns], lines)
+                lines.append([name, f"{setting:g}", str(len(of_cell)), *_figures(task, of_cell)])
+    halves = {"": entries, ", even draws": _half(entries, 0), ", odd draws": _half(entries, 1)}
+    wanted: list[float | None] = [*settings, None] if len(settings) > 1 else [None]
+    for half, of_half in halves.items():
+        for setting_ in wanted:
+            chosen = [e for e in of_half if setting_ in (None, e["setting"])]
+            if chosen:
+                shown = "" if setting_ is None else f"{setting_:g}"
+                lines.append([f"**mean{half}**", shown, "", *_figures(task, chosen)])
+    return f"{task}:\n\n" + pipe_table(["set", "setting", "draws", *COLUMNS[task], "gain"], lines)
+
+
+def _half(entries: Sequence[Entry], rest: int) -> list[Entry]:
+    return [e for e in entries if e["draw"] % 2 == rest]
+
+
+def _figures(task: str, entries: Sequence[Entry]) -> list[str]:
+    """Means over cells, each the mean of its draws, and what ours gains over the rival."""
+    cells = dict.fromkeys((e["set"], e["setting"]) for e in entries)
+    columns = COLUMNS[task]
+    means = np.mean(
+        [
+            np.mean([[e[c] for c in columns] for e in entries if (e["set"], e["setting"]) == cell], axis=0)
+            for cell in cells
+        ],
+        axis=0,
+    )
+    gain = means[0] - means[columns.index(RIVALS[task])]
+    return [*(f"{value:.3f}" for value in means), f"{gain:+.3f}"]
 
 
 WEAK_STUDIES = {

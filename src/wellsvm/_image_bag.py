@@ -45,19 +45,19 @@ def image_to_bag(
     Parameters
     ----------
     image : array of shape (height, width, 3) or (height, width)
-        Colour or grey. uint8 is divided by 255, floats are taken as they are. Grey is read as colour with three equal
-        channels, so that both kinds can be mixed.
+        Colour or grey. uint8 is divided by 255; floats are used unchanged. Grey images are treated as color images with
+        three equal channels, so both kinds can be mixed.
     generator : {"sbn", "grid", "patches"}, default="sbn"
-        What is measured: the colour of a region and how its four neighbours differ; mean and standard deviation of
-        its colours; or its pixels.
+        The features of a region: "sbn", its color and the differences to its four neighbours; "grid", the mean and
+        standard deviation of its colors; "patches", its pixels.
     grid : int or (int, int), default=8
-        Cells down and across. Where they do not divide the image, cells differ by one pixel.
+        Number of cells down and across. If they do not divide the image evenly, cells differ by one pixel.
     region_size : int, optional
         Side of a region in cells; 2 for "sbn", else 1.
     stride : int, default=1
-        Cells from one region to the next: below ``region_size`` regions overlap, above it they leave gaps.
+        Cells from one region to the next: below ``region_size``, regions overlap; above it, there are gaps.
     patch_size : int, default=8
-        For "patches": pixels per side that a region is reduced to.
+        For "patches": the number of pixels per side to which a region is reduced.
 
     Returns
     -------

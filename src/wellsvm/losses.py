@@ -29,14 +29,15 @@ class Losses(NamedTuple):
         """Box and ridge for ``loss`` "hinge" or "squared_hinge" and one C per row."""
         C = np.asarray(C, dtype=np.float64)
         if loss == "hinge":
-            return cls(C, np.zeros_like(C))
+            return cls(C, np.zeros(C.shape))  # memory that is never written to is not taken
         used = C > 0
         return cls(np.where(used, np.inf, 0.0), np.divide(1.0, C, out=np.zeros_like(C), where=used))
 
     def eased(self, rows: BoolArray, share: float | FloatArray) -> Losses:
         """The same with C of some ``rows`` at a share of what it is; one share, or one for every row."""
-        cap = np.where(rows, self.cap * share, self.cap)
-        return Losses(cap, np.where(rows, self.ridge / share, self.ridge))
+        share = np.where(rows, share, 1.0)
+        boxed = np.any((self.cap > 0) & (self.cap < np.inf))
+        return Losses(self.cap * share if boxed else self.cap, self.ridge / share if self.ridge.any() else self.ridge)
 
     def carried(self, alpha: FloatArray, to: Losses, rise: bool = True) -> FloatArray:
         """Dual variables to begin with at other prices of the same loss: where its slack stays, a row's follows its
@@ -55,7 +56,8 @@ class Losses(NamedTuple):
     def total(self, margins: FloatArray, rows: IntArray) -> float:
         """Sum of the losses of ``rows`` at the given margins of all rows."""
         every = rows.size == margins.size
-        slack = np.maximum(0.0, 1.0 - (margins if every else margins[rows]))
+        slack = 1.0 - (margins if every else margins[rows])
+        np.maximum(0.0, slack, out=slack)
         cap, ridge = (self.cap, self.ridge) if every else (self.cap[rows], self.ridge[rows])
         squared = ridge > 0
         if not squared.any():
@@ -65,4 +67,5 @@ class Losses(NamedTuple):
 
     def dual_linear(self, alpha: FloatArray) -> float:
         """The part of the dual value that does not know the data: ``sum alpha - 1/2 sum ridge alpha^2``."""
-        return float(alpha.sum() - 0.5 * np.sum(self.ridge * alpha * alpha))
+        total = float(alpha.sum())
+        return total - 0.5 * float(np.sum(self.ridge * alpha * alpha)) if self.ridge.any() else total

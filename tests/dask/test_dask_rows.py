@@ -67,9 +67,12 @@ def test_one_partition_gives_the_bits_of_memory_and_more_nearly_so(client, kind)
 def test_default_parameters_and_a_budget(client):
     X = sparse.csr_matrix(DENSE)
     memory = SemiSupervisedSVC(unlabeled=-1, random_state=0).fit(X, PARTIAL)
-    rows = on_dask.rows(cut(X, 2), memory=10_000)
-    model = SemiSupervisedSVC(unlabeled=-1, random_state=0).fit(rows, PARTIAL)
+    model = SemiSupervisedSVC(unlabeled=-1, random_state=0).fit(on_dask.rows(cut(X, 2)), PARTIAL)
     assert np.mean(model.transduction_ == memory.transduction_) > 0.98
+    memory, one = fitted(X), fitted(on_dask.rows([X], memory=20_000))  # half of the rows
+    np.testing.assert_array_equal(one.coef_, memory.coef_)
+    two = fitted(on_dask.rows(cut(X, 2), memory=20_000))
+    assert np.mean(two.transduction_ == memory.transduction_) > 0.98
 
 
 def test_clusters_and_bags(client):
@@ -121,6 +124,8 @@ def test_partitions_of_every_kind(client):
     assert model.objective_ == pytest.approx(memory.objective_, rel=1e-6)
     whole = on_dask.rows([np.arange(6).reshape(2, 3), sparse.csr_matrix((0, 3)).toarray()])
     assert whole.dtype == np.float64
+    with pytest.raises(ValueError, match="0 sample"):
+        fitted(on_dask.rows([X[:0], X[:0]]), PARTIAL[:0])
 
 
 def test_unknown_chunk_sizes(client):

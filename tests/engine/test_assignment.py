@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from wellsvm.engine.assignment import apportion, assign, half_leads
+from wellsvm.engine.assignment import apportion, assign, barred, half_leads
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -22,6 +22,24 @@ def test_the_assignment_keeps_the_counts_and_has_the_largest_sum(seed):
     columns = np.repeat(np.arange(n_classes), counts)
     best = F[:, columns][linear_sum_assignment(F[:, columns], maximize=True)].sum()
     assert F[np.arange(n_rows), classes].sum() == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_among_candidates_the_assignment_has_the_largest_sum_and_no_class_that_is_excluded(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_classes = int(rng.integers(3, 80)), int(rng.integers(2, 8))
+    F = 10.0 ** rng.integers(-3, 4) * (rng.standard_normal((n_rows, n_classes)) + 2 * rng.standard_normal(n_classes))
+    truth = rng.integers(0, n_classes, n_rows)  # some assignment has these counts
+    excluded = rng.random(F.shape) < 0.6
+    excluded[np.arange(n_rows), truth] = False
+    counts = np.bincount(truth, minlength=n_classes)
+    classes, _ = assign(barred(F, excluded), counts)
+    np.testing.assert_array_equal(np.bincount(classes, minlength=n_classes), counts)
+    assert not excluded[np.arange(n_rows), classes].any()
+    columns = np.repeat(np.arange(n_classes), counts)
+    gains = np.where(excluded, -1e9, F)[:, columns]
+    best = F[:, columns][linear_sum_assignment(gains, maximize=True)].sum()
+    assert F[np.arange(n_rows), classes].sum() == pytest.approx(best, rel=1e-9, abs=1e-6)
 
 
 def test_two_classes_are_cut_as_by_sorting_and_leads_are_distances_to_the_cut():

@@ -186,7 +186,7 @@ def test_rows_near_the_cut_count_less_and_the_objective_told_is_that_at_full_pri
     weight = (eased.cap / task.losses.cap) if loss == "hinge" else (task.losses.ridge / eased.ridge)
     np.testing.assert_allclose(weight[~free], 1.0)
     assert np.all((weight[free] >= WELL.least_sure * (1 - 1e-9)) & (weight[free] <= 1 + 1e-9))
-    told = engine_search.objective_at_full_price(task, svm)
+    told = engine_search.at_full_price(task, svm).upper
     assert told >= svm.upper * (1 - 1e-9), "no row costs less at its full price"
     assert task.labels.contains(svm.y)
 

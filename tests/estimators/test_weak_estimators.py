@@ -12,11 +12,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import wellsvm
 from wellsvm import CandidateLabelSVC, NoisyLabelSVC, PositiveUnlabeledSVC, ProportionSVC, WeakLabelSVC
 from wellsvm.baselines import AlternatingProportionSVC, AveragedCandidatesSVC, ElkanNotoSVC, MeanMap
-from wellsvm.engine.noise import Flips, _smallest_good
+from wellsvm.engine.disambiguation import labels_by_parts
+from wellsvm.engine.noise import Flips, _first_good
 from wellsvm.engine.positive_shares import positive_share
 from wellsvm.labels import ClusterLabels, JoinedLabels, NoisyLabels, ProportionLabels
 from wellsvm.options import Options
@@ -94,6 +96,41 @@ def test_a_failed_fit_leaves_the_model_as_it_was(name):
     np.testing.assert_array_equal(model.decision_function(rows), before)
     with pytest.raises(NotFittedError):
         make().predict(rows)
+
+
+# ------------------------------------------------------------------ candidates
+
+
+def regions(seed, n_groups=60):
+    """Three classes of unequal size; a group of two or three rows tells which classes occur in it."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), rng.integers(2, 4, n_groups))
+    truth = rng.choice(4, groups.size, p=[0.55, 0.25, 0.1, 0.1])
+    rows = rng.standard_normal((groups.size, 2)) + 3.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[truth]
+    occurs = np.zeros((n_groups, 4), dtype=bool)
+    occurs[groups, truth] = True
+    return rows, truth, occurs[groups]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_candidates_that_occur_beside_each_other_are_counted_in_equal_parts(seed):
+    _, truth, sets = regions(seed)
+    values = np.random.default_rng(seed).standard_normal(sets.shape)
+    labels, parts = labels_by_parts(values, sets), (sets / sets.sum(axis=1, keepdims=True)).sum(axis=0)
+    assert sets[np.arange(truth.size), labels].all()
+    assert np.all(np.abs(np.bincount(labels, minlength=4) - parts) <= 1 + 1e-9)
+
+
+def test_rows_held_out_tell_how_candidate_classes_are_counted():
+    rng, truth = np.random.default_rng(3), RNG.choice(3, 600, p=[0.7, 0.2, 0.1])
+    rows = rng.standard_normal((600, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[truth]
+    noise = np.zeros((600, 3), dtype=bool)
+    noise[np.arange(600), truth] = noise[np.arange(600), rng.integers(0, 3, 600)] = True
+    model = CandidateLabelSVC(random_state=0).fit(rows, noise)
+    assert not model.balance_by_parts_  # equal parts would draw the classes to equal size
+    np.testing.assert_allclose(model.balance_, np.bincount(truth) / 600, atol=0.05)
+    assert noise[np.arange(600), model.transduction_].all()
+    np.testing.assert_array_equal(np.bincount(model.transduction_), np.round(600 * model.balance_))
 
 
 # ------------------------------------------------------------------ positive and unlabeled rows
@@ -227,9 +264,30 @@ def test_no_noise_is_the_plain_svm():
 def test_a_share_is_taken_only_where_it_is_clearly_better():
     shares, errors = (0.0, 0.1, 0.2), np.zeros((3, 100))
     errors[0, :50] = errors[1, :20] = errors[2, :19] = 1
-    assert _smallest_good(shares, errors, Options()) == 0.1
+    assert _first_good(shares, errors, 2.0) == 0.1
     errors[0] = errors[1]
-    assert _smallest_good(shares, errors, Options()) == 0.0
+    assert _first_good(shares, errors, 2.0) == 0.0
+
+
+def test_a_lower_price_is_taken_where_wrong_labels_are_fitted_and_the_usual_one_elsewhere():
+    rng = np.random.default_rng(5)
+    truth = np.arange(400) % 2
+    rows = rng.standard_normal((400, 200)) + 0.2 * truth[:, None]
+    noisy = np.where(rng.random(400) < 0.25, 1 - truth, truth)
+    low = NoisyLabelSVC(random_state=0, noise=0.0).fit(rows, noisy)
+    assert low.C_ < 2.0
+    usual = NoisyLabelSVC(random_state=0, noise=0.0, C=2.0).fit(rows, noisy)
+    assert usual.C_ == 2.0
+    assert low.score(rows, truth) > usual.score(rows, truth)
+    assert NoisyLabelSVC(random_state=0).fit(X, TRUTH).C_ == 2.0
+
+
+def test_without_flips_it_is_the_svm_on_the_labels_as_they_are():
+    rng = np.random.default_rng(6)
+    y = np.where(rng.random(N) < 0.3, 1 - TRUTH, TRUTH)
+    ours = NoisyLabelSVC(noise=0.0, C=1.0, random_state=0).fit(X, y).decision_function(X)
+    wanted = LinearSVC(C=1.0, dual=False, tol=1e-10).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(ours, wanted, atol=0.01 * np.abs(wanted).max())
 
 
 def test_budgets_count_the_rows_of_a_label():

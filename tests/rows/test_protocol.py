@@ -85,10 +85,12 @@ def test_instances_near_are_the_instances_asked_for(name):
         np.testing.assert_allclose(Z, (X @ X.T)[wanted], rtol=1e-12)
     else:
         norms = np.empty(3)
-        with rows.at_hand(wanted):
-            native, places = rows.near(wanted)
-            for k, place in enumerate(places):
-                native.squared_norms(place, place + 1, norms[k : k + 1])
+        for portion, hand in rows.in_portions(wanted):
+            np.testing.assert_array_equal(portion, wanted)
+            with hand:
+                native, places = rows.near(wanted)
+                for k, place in enumerate(places):
+                    native.squared_norms(place, place + 1, norms[k : k + 1])
         np.testing.assert_allclose(norms + BIAS**2, rows.squared_norms[wanted], rtol=1e-12)
 
 

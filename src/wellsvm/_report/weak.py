@@ -23,6 +23,8 @@ def weak_labels(model: Any) -> str:
     if hasattr(model, "C_ambiguous") and hasattr(model, "balance_"):
         rows = [[str(name), f"{share:.3f}"] for name, share in zip(model.classes_.tolist(), model.balance_)]
         note = "The share of each class among the training rows, after every row was assigned to one of its candidates."
+        if getattr(model, "balance_by_parts_", False):
+            note += " Every row counted for its candidates in equal parts."
         return section("Candidates", table(["class", "share"], rows), note=note)
     return ""
 
@@ -36,8 +38,9 @@ def _noise(model: Any) -> str:
         n_against = int(np.count_nonzero(model.suspicion_ > 0))
         shown = ", ".join(f"{row} ({model.suspicion_[row]:.2f})" for row in first.tolist())
         told += f"<p>{escape(f'The model contradicts {n_against} labels. Most suspicious rows: {shown}')}</p>"
+    price = f"C={model.C_:g} was {'chosen by cross-validation' if isinstance(model.C, str) else 'given'}."
     return section(
-        "Wrong labels", told, note=f"The largest share of wrong labels that was allowed for each label, {how}."
+        "Wrong labels", told, note=f"The largest share of wrong labels that was allowed for each label, {how}. {price}"
     )
 
 

@@ -23,6 +23,10 @@ def _noise(text: str) -> Any:
     return "cv" if text == "cv" else option.number(text, "'cv' or a share such as 0.1")
 
 
+def _price(text: str) -> Any:
+    return "cv" if text == "cv" else option.number(text, "'cv' or a number such as 2")
+
+
 Positive = Annotated[
     str | None,
     typer.Option(
@@ -55,6 +59,13 @@ Noise = Annotated[
         help="Maximum share of wrong labels: a number, or 'cv' to choose it by cross-validation.",
     ),
 ]
+CNoisy = Annotated[
+    Any,
+    typer.Option(
+        "--C", parser=_price, metavar="cv|NUMBER",
+        help="Penalty on the loss of a row: a number, or 'cv' to choose it by cross-validation.",
+    ),
+]  # fmt: skip
 Suspects = Annotated[int, typer.Option("--suspects", min=0, help="Number of suspicious data rows to print.")]
 Separator = Annotated[str, typer.Option("--separator", help="Separator between the candidates of a row.")]
 CPositives = Annotated[float, typer.Option("--C-unlabeled", help="Penalty on the loss of an unlabeled row.")]
@@ -165,7 +176,7 @@ def noisy_labels(
     scale: option.Scale = None,
     noise: Noise = NOISY["noise"],
     suspects: Suspects = 10,
-    C: option.COfRow = NOISY["C"],
+    C: CNoisy = NOISY["C"],
     kernel: option.Kernel = NOISY["kernel"],
     gamma: option.Gamma = NOISY["gamma"],
     tol: option.Tol = NOISY["tol"],
@@ -186,7 +197,7 @@ def noisy_labels(
     def train(model: Any, table: Any) -> dict[str, Any]:
         model.fit(table.X, labels_of(table))
         return {
-            "classes": model.classes_, "noise": model.noise_, "suspects": model.suspects_[:suspects] + 1
+            "classes": model.classes_, "C": model.C_, "noise": model.noise_, "suspects": model.suspects_[:suspects] + 1
         }  # fmt: skip
 
     layout = Layout(label=label, ignore=ignore or (), zero_based=zero_based)

@@ -29,11 +29,11 @@ def load_npz(path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64) -> 
     Parameters
     ----------
     path : path
-        The file. It holds an array ``X``, or the arrays of a CSR matrix; further, if wanted, ``y``, and ``bag``, the
-        number of each row's bag, from 0 on.
+        The file. It contains an array ``X``, or the arrays of a CSR matrix; and optionally ``y``, and ``bag``, the
+        index of each row's bag, starting at 0.
     dtype : float32 or float64, default=float64
-        Type of X where the file holds counts, grey values or other integers, which would wrap around in
-        arithmetic, or half-precision numbers. X of float32 or float64 keep the type they have.
+        Type of X if the file contains integers, which would wrap around in arithmetic, or half-precision numbers.
+        float32 and float64 keep their type.
 
     Returns
     -------

@@ -71,7 +71,7 @@ def make_sparse_text(
     dtype: DTypeLike = np.float32,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[sp.csr_matrix, IntArray]:
-    """Draw two classes of documents shaped like RCV1: sparse, Zipf vocabulary, unit tf-idf rows.
+    """Generate two classes of documents that resemble RCV1: sparse, Zipf vocabulary, unit tf-idf rows.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def make_sparse_text(
         Share of the words of a document that depend on its class (theme and topics), in [0, 1]. The
         rest is background. 0 makes the classes equal.
     class_vocabulary : float, default=0.0
-        Share of each class's words that documents of the other class never use, in [0, 1]. A positive value
-        makes the classes clusters; 1 gives them no word in common.
+        Share of each class's words that documents of the other class never use, in [0, 1]. With a positive value, the
+        classes form clusters; with 1, they have no words in common.
     positive_fraction : float, default=0.53
         Share of documents with label +1, in [0, 1]; rounded to a whole number of rows.
     dtype : float32 or float64, default=float32

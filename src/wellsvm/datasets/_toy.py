@@ -37,7 +37,7 @@ def load_semi_supervised(name: str, n_labeled: int, *, stratify: bool = True, ra
     n_labeled : int
         Number of rows that keep their label: 1 to n_samples, and with ``stratify`` at least one per class.
     stratify : bool, default=True
-        Keep the class shares among the labeled rows. False: any rows, so that a class may be missing.
+        Keep the class shares among the labeled rows. If False, rows are drawn at random, so a class may be missing.
     random_state : int, Generator or None, default=0
         Seed of the choice of rows.
 
@@ -96,16 +96,16 @@ def make_digit_bags(
     positive_fraction: float = 0.5,
     random_state: Seed = 0,
 ) -> Bunch:
-    """Build bags of handwritten digits; a bag is positive when it holds the target digit.
+    """Build bags of handwritten digits; a bag is positive if it contains the target digit.
 
-    Images come from scikit-learn's ``load_digits``. A positive bag holds one to ``max(1, bag_size // 4)``
-    images of the target at random places, a negative bag none. No image is used twice as long as there are
-    enough of them; beyond that images repeat.
+    Images come from scikit-learn's ``load_digits``. A positive bag contains one to ``max(1, bag_size // 4)`` images of
+    the target at random positions; a negative bag contains none. No image is used twice as long as there are enough of
+    them.
 
     Parameters
     ----------
     target : int, default=3
-        The digit to be found, 0 to 9.
+        The digit to find, 0 to 9.
     n_bags : int, default=100
         Number of bags, at least 2.
     bag_size : int, default=8
@@ -155,7 +155,7 @@ def make_two_moons(
     *,
     random_state: Seed = None,
 ) -> Bunch:
-    """Draw two interleaved half circles with a few labels, if asked hidden in a larger space.
+    """Generate two interleaved half circles with a few labels, optionally hidden in a larger space.
 
     With ``n_features`` above 2, further coordinates of pure noise are added and the whole is turned by a
     random orthogonal matrix, so that no single feature shows the moons. ``n_features=102`` has the shape of

@@ -16,10 +16,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray
+from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.options import Options
 
-__all__ = ["apportion", "assign", "half_leads"]
+__all__ = ["apportion", "assign", "barred", "half_leads"]
 
 
 def apportion(shares: FloatArray, n_rows: int) -> IntArray:
@@ -69,6 +69,17 @@ def assign(
             surplus[way[-1]] += 1
             _look_up(F, classes, cost, row, way)
     return classes, prices
+
+
+def barred(F: FloatArray, excluded: BoolArray) -> FloatArray:
+    """Scores under which a row has no class excluded for it, if the counts of the classes allow that.
+
+    An assignment becomes another one by ways from class to class, each of which passes every class once at most: a loss
+    above so many of the largest differences of scores is never worth it.
+    """
+    if not excluded.any():
+        return F
+    return np.where(excluded, F.min() - (F.shape[1] + 1) * (np.ptp(F) + 1.0), F)
 
 
 def half_leads(F: FloatArray, classes: IntArray, prices: FloatArray) -> FloatArray:

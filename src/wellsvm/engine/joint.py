@@ -1,7 +1,8 @@
 """Several classes at once: one SVM for each against the rest, and one labelling that keeps all counts together.
 
 Labelled independently, a row may be in two classes or in none. Here every unlabeled row has one class, by the
-assignment of the largest sum of scores (assignment.py), and counts as far as its class leads over the next.
+assignment of the largest sum of scores (assignment.py), and counts as far as its class leads over the next. Where some
+classes are excluded for a row, which has candidates, it goes to one of the others.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.engine.assignment import assign, half_leads
+from wellsvm.engine.assignment import assign, barred, half_leads
 from wellsvm.engine.recipe import Fit, adds_nothing, opened, relax, solutions
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import objective_at_full_price, search_together
+from wellsvm.engine.search import search_together
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
@@ -32,8 +34,13 @@ def joint_counts(label_sets: Sequence[BalancedLabels]) -> IntArray | None:
     """How many unlabeled rows each class is to have; None where that is not settled for all of them."""
     counts = np.array([labels.low for labels in label_sets])
     settled = all(labels.low == labels.high for labels in label_sets)
-    n_free = label_sets[0].free.size
+    n_free = _free(label_sets).size
     return counts if len(counts) > 1 and settled and counts.sum() == n_free > 0 else None
+
+
+def _free(label_sets: Sequence[BalancedLabels]) -> IntArray:
+    """Rows whose class is open: that of some problems at least."""
+    return np.flatnonzero(np.any([labels.y_known == 0 for labels in label_sets], axis=0))
 
 
 class JointLabels:
@@ -42,18 +49,20 @@ class JointLabels:
     Parameters
     ----------
     label_sets : sequence of BalancedLabels
-        One per class, whose counts sum to the number of unlabeled rows.
+        One per class, whose counts sum to the number of rows whose class is open. They are counts that some
+        assignment has.
     """
 
     def __init__(self, label_sets: Sequence[BalancedLabels]) -> None:
-        self.label_sets, self.free = label_sets, label_sets[0].free
+        self.label_sets, self.free = label_sets, _free(label_sets)
+        self.excluded = np.stack([labels.y_known[self.free] != 0 for labels in label_sets], axis=1)
         counts = joint_counts(label_sets)
         assert counts is not None
         self.counts, self.prices = counts, np.zeros(counts.size)
 
     def __call__(self, scores: Sequence[FloatArray]) -> tuple[list[LabelArray], FloatArray]:
-        """Labels of every problem, +1 for its class, and half the lead of every unlabeled row's class."""
-        F = np.stack([f[self.free] for f in scores], axis=1)
+        """Labels of every problem, +1 for its class, and half the lead of every open row's class."""
+        F = barred(np.stack([f[self.free] for f in scores], axis=1), self.excluded)
         classes, self.prices = assign(F, self.counts, self.prices)
         leads = np.zeros(scores[0].size)
         leads[self.free] = half_leads(F, classes, self.prices)
@@ -91,17 +100,23 @@ def fit_together(
             return relax(tasks[k], openings[k], lead, roughly, rngs[k], progress.label_vector)
 
     def total(svms: Sequence[Solution]) -> float:
-        return sum(objective_at_full_price(task, svm) for task, svm in zip(tasks, svms))
+        return sum(svm.upper for svm in svms)
 
     starts = zip(*(opening.guesses for opening in openings))
     reached = [search_from(f"search {k}", guesses) for k, guesses in enumerate(starts)]
     best = min(reached, key=total, default=[])
+    for svm in chain.from_iterable(reached):
+        svm.state.rest()
+    openings = [opening._replace(guesses=[]) for opening in openings]
     relaxations = run([partial(relax_one, k) for k in n_tasks], n_jobs)
     if not options.refine:
         return [Fit(task, relaxation, None) for task, relaxation in zip(tasks, relaxations)]
     if best and all(map(adds_nothing, relaxations, best)):
         return [Fit(*parts) for parts in zip(tasks, relaxations, best)]
-    found = search_from("search", [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations])
+    guesses = [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations]
+    for relaxation in relaxations:
+        relaxation.solution.state.rest()
+    found = search_from("search", guesses)
     best = min([*reached, found], key=total)
     return [Fit(*parts) for parts in zip(tasks, relaxations, best)]
 

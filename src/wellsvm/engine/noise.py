@@ -1,13 +1,17 @@
-"""How many labels may be wrong: by cross-validation on the labels as they are, wrong ones included.
+"""How little the labels are trusted: by cross-validation on the labels as they are, wrong ones included.
 
 Wrong labels among the rows held out cost every candidate about the same, so that the better one still wins; they only
-add noise, and the more so the more of them there are. So a share above 0 must save more errors than two standard
-errors of the difference to the plain SVM; then the smallest share within two of the best is taken.
+add noise, and the more so the more of them there are. So two questions are asked one after the other, and each time the
+answer that does without must be beaten by some standard errors of the difference: is a lower price than usual better,
+under which f fits single labels less; and, at the price chosen, is a share of wrong labels above 0. Of the prices or
+shares within as many standard errors of the best, the one nearest to the usual is taken.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +24,7 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.master import fit_svm
 
-__all__ = ["Flips", "choose_noise"]
+__all__ = ["Flips", "choose_noise", "choose_price"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,26 @@ class Flips:
         return [np.where(self.codes == k, 1, -1).astype(np.int8) for k in positive]
 
 
+def choose_price(rows: Rows, flips: Flips, loss: str, weight: FloatArray, seed: int, options: Options) -> float:
+    """The price of a row of weight 1: the first of `Options.noise_prices`, or a lower one that does better."""
+    rng = np.random.default_rng(seed)
+    rows, flips, weight = _judged(rows, flips, weight, rng, options)
+
+    def values(used: FloatArray) -> FloatArray:
+        roughly = replace(options, tol=options.judge_tol * options.tol)
+        return np.array(
+            [
+                [_plain(rows, y, Losses.of(loss, price * used), rng, roughly) for y in flips.labels()]
+                for price in options.noise_prices
+            ]
+        )
+
+    errors = _errors_out_of_fold(flips, weight, values, rng, options)
+    return (
+        options.noise_prices[0] if errors is None else _first_good(options.noise_prices, errors, options.price_errors)
+    )
+
+
 def choose_noise(rows: Rows, flips: Flips, loss: str, C: FloatArray, seed: int, options: Options) -> float:
     """The share of wrong labels to allow: one of `Options.noise_shares`, or 0.
 
@@ -79,33 +103,59 @@ def choose_noise(rows: Rows, flips: Flips, loss: str, C: FloatArray, seed: int, 
         Constants.
     """
     rng = np.random.default_rng(seed)
-    if flips.codes.size > options.judged_rows:
-        chosen = np.sort(rng.choice(flips.codes.size, options.judged_rows, replace=False))
-        rows, flips, C = rows.part(chosen), flips.part(chosen), C[chosen]
+    rows, flips, C = _judged(rows, flips, C, rng, options)
+    values = partial(_corrected, rows, flips, loss, rng=rng, options=options)
+    errors = _errors_out_of_fold(flips, C, values, rng, options)
+    return 0.0 if errors is None else _first_good((0.0, *options.noise_shares), errors, options.noise_errors)
+
+
+def _judged(
+    rows: Rows, flips: Flips, C: FloatArray, rng: np.random.Generator, options: Options
+) -> tuple[Rows, Flips, FloatArray]:
+    """The rows that judge: all, or some where they are many."""
+    if C.size <= options.judged_rows:
+        return rows, flips, C
+    chosen = np.sort(rng.choice(C.size, options.judged_rows, replace=False))
+    return rows.part(chosen), flips.part(chosen), C[chosen]
+
+
+def _errors_out_of_fold(
+    flips: Flips,
+    C: FloatArray,
+    values: Callable[[FloatArray], FloatArray],
+    rng: np.random.Generator,
+    options: Options,
+) -> FloatArray | None:
+    """Whether a row held out is misjudged, of shape (n_tried, n_rows); None where a class has too few rows.
+
+    ``values`` maps prices, 0 for rows held out, to f of shape (n_tried, n_problems, n_rows).
+    """
     if np.bincount(flips.codes, minlength=flips.n_classes).min() < 2:
-        return 0.0
-    fold = fold_of(flips.codes, options.noise_folds, rng)
-    errors = np.zeros((1 + len(options.noise_shares), flips.codes.size))
+        return None
+    fold, errors = fold_of(flips.codes, options.noise_folds, rng), []
     for f in range(int(fold.max()) + 1):
         held_out = fold == f
-        values = _values(rows, flips, loss, np.where(held_out, 0.0, C), rng, options)
-        predicted = values[:, 0] > 0 if flips.n_classes == 2 else values.argmax(axis=1)
-        errors[:, held_out] = (predicted != flips.codes)[:, held_out]
-    return _smallest_good((0.0, *options.noise_shares), errors * (C > 0), options)
+        found = values(np.where(held_out, 0.0, C))
+        predicted = found[:, 0] > 0 if flips.n_classes == 2 else found.argmax(axis=1)
+        errors.append((predicted != flips.codes) & held_out)
+    return np.asarray(np.sum(errors, axis=0) * (C > 0.0), dtype=np.float64)
 
 
-def _values(
+def _plain(rows: Rows, y: LabelArray, losses: Losses, rng: np.random.Generator, options: Options) -> FloatArray:
+    """f of the SVM on labels as they are."""
+    return fit_svm(rows, NoisyLabels(y, (0, 0)), losses, y, tol=options.tol, rng=rng, options=options).scores()
+
+
+def _corrected(
     rows: Rows, flips: Flips, loss: str, C: FloatArray, rng: np.random.Generator, options: Options
 ) -> FloatArray:
-    """f of all rows for every share, from 0 on, and every problem; each search starts where the last one ended."""
+    """f of all rows for every share, from 0 on, and every problem; each search starts from the plain SVM."""
     options = replace(options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds)
     losses, every = Losses.of(loss, C), np.ones(C.size, dtype=np.bool_)
     used = C > 0
     values = []
     for problem, y in enumerate(flips.labels()):
-        labels = NoisyLabels(y, (0, 0))
-        svm = fit_svm(rows, labels, losses, y, tol=options.tol, rng=rng, options=options)
-        found = [svm.scores()]
+        found = [_plain(rows, y, losses, rng, options)]
         for share in options.noise_shares:
             budget = flips.part(np.flatnonzero(used)).budget(problem, np.full(flips.n_classes, share))
             labels = NoisyLabels(y, budget, ~(used & flips.wrong))
@@ -114,16 +164,16 @@ def _values(
     return np.array(values).swapaxes(0, 1)
 
 
-def _smallest_good(shares: tuple[float, ...], errors: FloatArray, options: Options) -> float:
-    """The smallest share within some standard errors of the best, if the best is better than 0 by as much."""
+def _first_good(tried: tuple[float, ...], errors: FloatArray, clearly: float) -> float:
+    """The first within ``clearly`` standard errors of the best, if that is better than the very first by as much."""
     means = errors.mean(axis=1)
     best = int(np.argmin(means))
 
     def clearly_worse(k: int) -> bool:
         difference = errors[k] - errors[best]
         error = difference.std() / np.sqrt(difference.size)
-        return bool(difference.mean() > options.noise_errors * error)
+        return bool(difference.mean() > clearly * error)
 
     if best == 0 or not clearly_worse(0):
-        return 0.0
-    return next(share for k, share in enumerate(shares) if k == best or (k > 0 and not clearly_worse(k)))
+        return tried[0]
+    return next(value for k, value in enumerate(tried) if k == best or (k > 0 and not clearly_worse(k)))

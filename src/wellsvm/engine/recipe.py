@@ -20,7 +20,7 @@ from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import objective_at_full_price, search
+from wellsvm.engine.search import at_full_price, search
 from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
@@ -57,7 +57,7 @@ class Fit:
     @property
     def refined_objective(self) -> float | None:
         """Mixed-integer objective of the labelling that the search settled on, every row at its price."""
-        return None if self.settled is None else objective_at_full_price(self.task, self.settled)
+        return None if self.settled is None else self.settled.upper
 
     @property
     def alpha(self) -> FloatArray:
@@ -79,16 +79,26 @@ class Fit:
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
     """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
-    opening = opened(task, options, rng)
-    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
-    lead = best_of(task, reached) if opening.lead else None
-    relaxation = relax(task, opening, lead, options, rng, callback)
+    reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
-    if lead is not None and adds_nothing(relaxation, lead):
-        return Fit(task, relaxation, lead)
+    if reached and adds_nothing(relaxation, best_of(reached)):
+        return Fit(task, relaxation, best_of(reached))
     guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
-    return Fit(task, relaxation, best_of(task, [*reached, _searched("search", task, guess, options, rng)]))
+    relaxation.solution.state.rest()
+    return Fit(task, relaxation, best_of([*reached, _searched("search", task, guess, options, rng)]))
+
+
+def _searched_and_relaxed(
+    task: Task, options: Options, rng: np.random.Generator, callback: Callback | None
+) -> tuple[list[Solution], Relaxation]:
+    """What searches from the opening's guesses reached, and the cutting plane; the opening is not needed any more."""
+    opening = opened(task, options, rng)
+    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
+    lead = best_of(reached) if opening.lead else None
+    for svm in reached:
+        svm.state.rest()
+    return reached, relax(task, opening._replace(guesses=[]), lead, options, rng, callback)
 
 
 def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -120,10 +130,12 @@ def solutions(
     """What searches of some tasks reached, as one stage that can be kept: all are recalled, or all computed."""
     kept = [(task, task.stages, rng) for task, rng in zip(tasks, rngs) if task.stages is not None]
     if len(kept) < len(tasks):
-        return compute()
-    if not all(stages.holds(name) for _, stages, _ in kept):
-        return [stages.kept(name, svm, rng) for (_, stages, rng), svm in zip(kept, compute())]
-    return [stages.recalled(name, rng, task.rows, task.labels, task.losses, options) for task, stages, rng in kept]
+        found = compute()
+    elif not all(stages.holds(name) for _, stages, _ in kept):
+        found = [stages.kept(name, svm, rng) for (_, stages, rng), svm in zip(kept, compute())]
+    else:
+        found = [stages.recalled(name, rng, t.rows, t.labels, t.losses, options) for t, stages, rng in kept]
+    return [at_full_price(task, svm) for task, svm in zip(tasks, found)]
 
 
 def relax(
@@ -148,9 +160,9 @@ def adds_nothing(relaxation: Relaxation, lead: Solution) -> bool:
     return len(labels) == 1 and np.array_equal(labels[0], lead.y)
 
 
-def best_of(task: Task, reached: Sequence[Solution]) -> Solution:
+def best_of(reached: Sequence[Solution]) -> Solution:
     """The labelling of least mixed-integer objective; of equals the first."""
-    return min(reached, key=partial(objective_at_full_price, task))
+    return min(reached, key=lambda svm: svm.upper)
 
 
 def _distinct(labels: Sequence[LabelArray]) -> list[LabelArray]:

@@ -15,6 +15,7 @@ number of rows of every class (assignment.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -27,7 +28,7 @@ from wellsvm.options import Options
 from wellsvm.solver.master import Solution, State, begin, solve_svm
 from wellsvm.threads import run
 
-__all__ = ["Relabel", "alone", "labels_alone", "objective_at_full_price", "search", "search_together"]
+__all__ = ["Relabel", "alone", "at_full_price", "labels_alone", "search", "search_together"]
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 """From the scores of all problems to the labels of each, and the distance of every instance to the cut."""
@@ -99,15 +100,15 @@ class _Alternation:
         """Rounds at the final price until hardly a label changes."""
         options = self.options
         tol = options.search_rough * options.tol
-        for _ in range(options.search_rounds):
+        for n_left in reversed(range(options.search_rounds)):
             svms, well, before = self._solve_all(1.0, tol), tol <= options.tol, self.ys
-            now, self.leads = self.relabel([svm.scores() for svm in svms])
-            if _changes(before, now) <= self.few:
-                if well:
-                    return svms
-                tol = options.tol
-            self.ys = now
-        return svms if well else self._solve_all(1.0, options.tol)
+            self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
+            done = _changes(before, self.ys) <= self.few
+            if well and (done or n_left == 0):
+                return svms
+            tol = options.tol if done else tol
+            svms = []  # states that others take the place of can go
+        return self._solve_all(1.0, options.tol)
 
     def _solve_all(self, price: float, tol: float) -> list[Solution]:
         """The SVMs on the present labels; dual variables are kept, and follow their prices."""
@@ -137,17 +138,19 @@ def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelAr
     y = task.labels.linear_oracle(f)
     if task.rising is None or task.labels.starts is not None:  # prices are of rows, scores of their instances
         return [y], np.abs(f)
-    above, below = f[task.rising & (y > 0)], f[task.rising & (y < 0)]
-    cut = 0.5 * (above.min() + below.max()) if above.size and below.size else 0.0
-    return [y], np.abs(f - cut)
+    least = np.min(f, where=task.rising & (y > 0), initial=np.inf)
+    most = np.max(f, where=task.rising & (y < 0), initial=-np.inf)
+    leads = f - (0.5 * (least + most) if np.isfinite(least - most) else 0.0)
+    return [y], np.abs(leads, out=leads)
 
 
-def objective_at_full_price(task: Task, svm: Solution) -> float:
-    """The mixed-integer objective of Eq. (3) at the labels and at the f of an SVM, every row at its price."""
+def at_full_price(task: Task, svm: Solution) -> Solution:
+    """What a search found, every row at its price: the mixed-integer objective of Eq. (3) at its labels and its f."""
     if svm.state.losses is task.losses:
-        return svm.upper
-    margins = svm.state.margins(svm.mu)
-    return 0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, np.flatnonzero(task.losses.cap > 0))
+        return svm
+    margins, rows = svm.state.margins(svm.mu), np.flatnonzero(task.losses.cap > 0)
+    svm.state.reprice(task.losses)
+    return replace(svm, upper=0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows))
 
 
 def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Losses:
@@ -155,8 +158,8 @@ def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Los
     assert task.rising is not None
     if options.sure_margin == 0:
         return task.losses if price == 1 else task.losses.eased(task.rising, price)
-    sure = np.clip(leads / options.sure_margin, options.least_sure, 1.0)
-    return task.losses.eased(task.rising, np.where(task.rising, price * sure, 1.0))
+    sure = leads / options.sure_margin
+    return task.losses.eased(task.rising, price * np.clip(sure, options.least_sure, 1.0, out=sure))
 
 
 def _changes(before: Sequence[LabelArray], after: Sequence[LabelArray]) -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from wellsvm.engine.disambiguation import disambiguate
+from wellsvm.engine.disambiguation import disambiguate, parts_tell
+from wellsvm.engine.joint import JointLabels
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.candidate_reading import read_candidates
@@ -23,7 +24,7 @@ class CandidateLabelSVC(WeakBase):
     First, all classes are relabeled together, and every row is assigned to one of its candidates; this estimates the
     number of rows in each class. Then each class is separated from the rest: rows whose only candidate is this class
     are positive, rows without this candidate are negative, and among the others the estimated number of rows is
-    positive.
+    positive. Every row has one class.
 
     Parameters
     ----------
@@ -81,6 +82,9 @@ class CandidateLabelSVC(WeakBase):
         Class of every training row, one of its candidates.
     balance_ : array of shape (n_classes,)
         Share of each class among the rows, as found by relabeling all classes together.
+    balance_by_parts_ : bool
+        Whether ``balance_`` counts every row for its candidates in equal parts. This suits candidates that occur
+        together, such as the labels of an image as candidates for its regions. Held-out rows decide.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
         The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
@@ -179,19 +183,19 @@ class CandidateLabelSVC(WeakBase):
         classes, candidates = read
         several = candidates.sum(axis=1) > 1
         prices = np.where(several, C_ambiguous, C) * ground.weight
-        values, labels = disambiguate(
-            ground.rows, candidates, ground.loss, prices, ground.seed, ground.options, ground.n_jobs
-        )
+        known_parts = (ground.rows, candidates, ground.loss, prices, ground.seed, ground.options, ground.n_jobs)
+        self.balance_by_parts_ = bool(several.any()) and parts_tell(*known_parts)
+        values, labels = disambiguate(*known_parts, by_parts=self.balance_by_parts_)
         counts = np.bincount(labels, minlength=classes.size)
         known = PartialLabels(classes, np.where(several, -1, labels).astype(np.intp), ~several)
-        problems = [1] if classes.size == 2 else list(range(classes.size))
         label_sets = candidate_sets(candidates, counts)
-        first = [values[:, 1] - values[:, 0]] if classes.size == 2 else list(values.T)
-        fits = self._fit_sets(
-            ground, known, [label_sets[k] for k in problems], [[scores] for scores in first], prices, several
-        )
-        scores = [fit.scores() for fit in fits]
-        F = np.stack([-scores[0], scores[0]] if classes.size == 2 else scores, axis=1)
-        self.transduction_ = classes[np.argmax(np.where(candidates, F, -np.inf), axis=1)]
+        first = list(values.T)
+        if classes.size == 2:
+            label_sets, first = label_sets[1:], [values[:, 1] - values[:, 0]]
+        together = classes.size > 2 and bool(several.any())
+        fits = self._fit_sets(ground, known, label_sets, [[scores] for scores in first], prices, several, together)
+        found = JointLabels(label_sets)([fit.scores() for fit in fits])[0] if together else [fit.y() for fit in fits]
+        code = np.argmax(found, axis=0) if classes.size > 2 else (found[0] > 0).astype(np.intp)
+        self.transduction_ = classes[code]
         self.balance_ = counts / counts.sum()
         return self

@@ -19,7 +19,6 @@ from wellsvm.estimators.links import links_of
 from wellsvm.estimators.parameters import choice, flag, number, path, price, seed_of, threads, whole_number
 from wellsvm.estimators.together import ClustersTogether
 from wellsvm.labels import Links
-from wellsvm.rows.blocks import Blocks
 
 __all__ = ["MaxMarginClustering"]
 
@@ -108,7 +107,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         first label vector in use; the paper keeps it as generated.
     many : {"together", "divided"}, default="together"
         How more than two clusters are found: together, or by repeatedly dividing the cluster whose division gains the
-        most margin. Rows in blocks are always divided.
+        most margin.
     checkpoint : path or None, default=None
         File in which `fit` saves its progress, for the linear kernel and two clusters or ``many="divided"``. If a `fit`
         with the same data and parameters finds the file, it continues from there, with exactly the same result. The
@@ -280,7 +279,6 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
                 f"n_samples={X.shape[0]} is smaller than n_clusters={n_clusters}: every cluster needs a row; "
                 "lower n_clusters"
             )
-        together = together and not isinstance(X, Blocks)
         if together and self.checkpoint is not None:
             raise ValueError(
                 f"checkpoint={self.checkpoint!r} is for two clusters or many='divided'; pass checkpoint=None"

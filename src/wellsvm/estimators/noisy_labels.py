@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
 from wellsvm._typing import BoolArray, FloatArray
-from wellsvm.engine.noise import Flips, choose_noise
+from wellsvm.engine.noise import Flips, choose_noise, choose_price
 from wellsvm.engine.report import tell
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
@@ -33,8 +34,9 @@ class NoisyLabelSVC(WeakBase):
         Largest share of wrong labels: chosen by cross-validation ("cv"), a number, or a dict with a share for each
         class (of the rows with that label; 0 for classes without an entry). 0 is the plain SVM; cross-validation
         chooses a larger share only if it is clearly better.
-    C : float, default=2.0
-        Penalty on the loss of a row.
+    C : float or "cv", default="cv"
+        Penalty on the loss of a row. With "cv" it is 2, or 0.2 or 0.02 if cross-validation finds that clearly better:
+        at a lower penalty f fits wrong labels less closely.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
@@ -81,6 +83,8 @@ class NoisyLabelSVC(WeakBase):
         Classes.
     noise_ : array of shape (n_classes,)
         The largest share of wrong labels among the rows of each label, as given or chosen.
+    C_ : float
+        The penalty, as given or chosen.
     suspects_ : array of shape (n_samples,)
         Indices of the training rows, starting with the one whose label is most suspicious.
     suspicion_ : array of shape (n_samples,)
@@ -113,7 +117,7 @@ class NoisyLabelSVC(WeakBase):
     def __init__(
         self,
         noise="cv",
-        C=2.0,
+        C="cv",
         kernel="linear",
         gamma="mean",
         degree=3,
@@ -173,20 +177,24 @@ class NoisyLabelSVC(WeakBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight, trusted):
-        C, read = self._price(), []
+        by_cv, read = isinstance(self.C, str) and self.C == "cv", []
+        most = max(Options.noise_prices) if by_cv else self._price()
 
         def n_problems(X) -> int:
             read.append(self._read(X, y))
             return 1 if len(read[0].classes) == 2 else len(read[0].classes)
 
-        ground = self._ground(X, sample_weight, n_problems, C)
+        ground = self._ground(X, sample_weight, n_problems, most)
         known: PartialLabels = read[0]
         wrong = ~_mask(trusted, known.codes.size)
-        prices = C * ground.weight
         flips = Flips(known.codes, len(known.classes), wrong)
+        self.C_ = self._chosen_price(ground, flips) if by_cv else most
+        prices = self.C_ * ground.weight
         self.noise_ = self._noise(ground, known, flips, prices)
         labels = class_labels(known.codes, len(known.classes))
         label_sets = [NoisyLabels(given, flips.budget(k, self.noise_), ~wrong) for k, given in enumerate(labels)]
+        if not any(any(labels.flips) for labels in label_sets):
+            ground = replace(ground, options=replace(ground.options, tol=Options.plain_tol * ground.options.tol))
         scores = [[svm_scores(ground, given, prices, k)] for k, given in enumerate(labels)]
         # The labels are not certain, but for one set without a flip: nothing is to be searched there.
         fits = self._fit_sets(ground, known, label_sets, scores, prices, np.ones(wrong.size, dtype=bool))
@@ -200,6 +208,13 @@ class NoisyLabelSVC(WeakBase):
         check_consistent_length(X, known.codes)
         require_two_classes(known)
         return known
+
+    def _chosen_price(self, ground: Ground, flips: Flips) -> float:
+        """The price of a row by cross-validation."""
+        chosen = choose_price(ground.rows, flips, ground.loss, ground.weight, ground.seed, ground.options)
+        if ground.options.verbose:
+            tell(f"C, by cross-validation: {chosen:g}")
+        return chosen
 
     def _noise(self, ground: Ground, known: PartialLabels, flips: Flips, prices: FloatArray) -> FloatArray:
         """The largest share of wrong labels of each class."""

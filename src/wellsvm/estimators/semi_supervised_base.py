@@ -118,7 +118,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         require_two_classes(partial)
         if partial.labeled.all() or "sklearn.calibration" in sys.modules:
             require_marked(type(self).__name__, partial, self.unlabeled)
-        return X, partial
+        # A class of every row in 8 bytes would be as much as its dual variable.
+        return X, replace(partial, codes=partial.codes.astype(np.min_scalar_type(-len(partial.classes) - 1)))
 
     def _prices(
         self,

@@ -99,11 +99,12 @@ class WeakBase(SemiSupervisedBase):
         scores: Sequence[Sequence[FloatArray]],
         prices: FloatArray,
         rising: BoolArray,
+        together: bool = False,
     ) -> list[Fit]:
         """Fit one label set, or one per class, from first scores; store the model.
 
         ``known`` holds the classes and the codes of the rows whose label is certain. ``prices`` are those of the rows,
-        of which those ``rising`` rise in an annealed search.
+        of which those ``rising`` rise in an annealed search; ``together`` gives every row one class in it.
         """
         losses = Losses.of(ground.loss, prices)
         titles = self._titles(known.classes)
@@ -113,7 +114,7 @@ class WeakBase(SemiSupervisedBase):
         ]
         progress = self._progress(ground.X, parts=len(tasks), max_iter=ground.options.max_iter)
         rngs = [ground.rng(k) for k in range(len(tasks))]
-        fits = self._fit_tasks(tasks, ground.options, rngs, ground.n_jobs, progress)
+        fits = self._fit_tasks(tasks, ground.options, rngs, ground.n_jobs, progress, together=together)
         self._store(ground.X, ground.kernel, ground.rows, known, fits, ground.options)
         del self.balance_found_  # for those whose balance is a parameter
         progress.end(fitted=True)

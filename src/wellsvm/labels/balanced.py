@@ -43,20 +43,26 @@ class BalancedLabels(LabelSet):
     def __init__(self, y_known: IntArray | LabelArray, low: int, high: int | None = None) -> None:
         self.y_known: LabelArray = np.asarray(y_known, dtype=np.int8)
         self.n_instances = self.y_known.size
-        self.free = np.flatnonzero(self.y_known == 0)
         self.low, self.high = low, low if high is None else high
-        if not 0 <= self.low <= self.high <= self.free.size:
+        n_free = self.free.size
+        if not 0 <= self.low <= self.high <= n_free:
             raise ValueError(
-                f"bounds on the positives must satisfy 0 <= low <= high <= {self.free.size} unlabeled rows; "
+                f"bounds on the positives must satisfy 0 <= low <= high <= {n_free} unlabeled rows; "
                 f"got low={self.low}, high={self.high}"
             )
 
+    @property
+    def free(self) -> IntArray:
+        """The unlabeled rows; found anew, since 8 bytes a row are much where rows do not fit into memory."""
+        return np.flatnonzero(self.y_known == 0)
+
     def linear_oracle(self, scores: FloatArray) -> LabelArray:
         """Label the rows of largest score +1 (Prop. 5): as many as have a positive score, within the bounds."""
-        free_scores = scores[self.free]
+        free = self.y_known == 0
+        free_scores = scores[free]
         n_positive = int(np.clip(np.count_nonzero(free_scores > 0), self.low, self.high))
         y = self.y_known.copy()
-        y[self.free] = np.where(largest(free_scores, n_positive), 1, -1)
+        y[free] = np.where(largest(free_scores, n_positive), 1, -1)
         return y
 
     @classmethod

@@ -25,12 +25,12 @@ class LabelSet(ABC):
     n_instances : int
         Length of a label assignment. A subclass sets it.
     starts : int array of shape (n_rows + 1,) or None
-        First instance of each row; None, the default, where each instance is a row of its own.
+        First instance of each row; None, the default, if each instance is its own row.
     symmetric : bool
-        Whether y and -y are two names of the same assignment, as in clustering.
+        Whether y and -y describe the same assignment, as in clustering.
     keeps : int8 array of shape (n_instances,) or None
-        Labels that instances of score 0 keep where they may, as given labels that may be wrong do; 0 for an instance
-        that keeps none. None, the default: at 0 too, ties go to the lower index.
+        Labels that instances with score 0 keep if possible, such as given labels that may be wrong; 0 for an instance
+        that keeps none. None, the default: ties go to the lower index at score 0 as well.
     """
 
     n_instances: int

@@ -11,14 +11,14 @@ __all__ = ["candidate_sets"]
 
 
 def candidate_sets(candidates: BoolArray, counts: IntArray) -> list[BalancedLabels]:
-    """One set for every class: rows with this candidate only are positive, rows without it negative, others free.
+    """One set for every class: rows with only this candidate are positive, rows without it negative, others free.
 
     Parameters
     ----------
     candidates : bool array of shape (n_rows, n_classes)
         Which classes a row may have.
     counts : int array of shape (n_classes,)
-        Rows of each class, certain ones included.
+        Number of rows of each class, including certain ones.
     """
     certain = candidates.sum(axis=1) == 1
     sets = []

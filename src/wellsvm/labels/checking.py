@@ -21,25 +21,27 @@ __all__ = ["check_label_set", "enumerate_labels"]
 
 
 def check_label_set(label_set: LabelSet, random_state: Any = 0, n_scores: int = 25) -> None:
-    """Try whether a label set keeps the contract of `LabelSet`.
+    """Test whether a label set meets the requirements of `LabelSet`.
 
     The oracle must return int8 labels, one per instance, that are in the set and have the largest ``scores @ y`` in it;
-    give equal scores their labels in the order of the indices, the larger label first; give the same answer twice; and
-    leave its argument alone. `contains` must refuse what is no label, and `initial` draw members that differ.
+    for equal scores, it must assign labels in the order of the indices, the larger label first; it must give the same
+    answer twice, and not modify its argument. `contains` must reject values that are not labels, and `initial` must
+    draw different members.
 
     Parameters
     ----------
     label_set : LabelSet
-        The set; small enough to enumerate (about 16 instances of two labels), else it is tried by samples only.
+        The set. It should be small enough to enumerate (about 16 instances of two labels); otherwise it is only
+        sampled.
     random_state : int or numpy Generator, default=0
-        Where the scores to try come from.
+        Seed for the scores to try.
     n_scores : int, default=25
-        How many to try; the first are all zero.
+        Number of score vectors to try; the first is all zero.
 
     Raises
     ------
     AssertionError
-        What is wrong, with the scores that show it.
+        The set does not meet a requirement; the message includes the scores that show it.
 
     Examples
     --------

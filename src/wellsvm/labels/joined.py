@@ -20,7 +20,7 @@ __all__ = ["JoinedLabels"]
 
 
 class JoinedLabels(LabelSet):
-    """The members of several label sets, each on rows of its own.
+    """The members of several label sets, each on its own rows.
 
     Parameters
     ----------

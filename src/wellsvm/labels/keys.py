@@ -25,7 +25,7 @@ class KeyInstances(LabelSet):
     positive : bool array of shape (n_bags,)
         Which bags are positive.
     v : int, default=1
-        Key instances of a positive bag; a smaller bag is taken whole.
+        Number of key instances per positive bag; a smaller bag uses all of its instances.
 
     Attributes
     ----------

@@ -20,16 +20,16 @@ __all__ = ["NoisyLabels"]
 
 
 class NoisyLabels(LabelSet):
-    """Given labels of which at most ``flips[0]`` negative and ``flips[1]`` positive ones are wrong.
+    """Given labels; at most ``flips[0]`` negative and ``flips[1]`` positive ones are wrong.
 
     Parameters
     ----------
     y : array of shape (n,)
         Given labels, +1 or -1.
     flips : (int, int)
-        Most wrong labels among the negative and among the positive rows.
+        Maximum number of wrong labels among the negative and among the positive rows.
     trusted : bool array of shape (n,), optional
-        Rows whose label is right.
+        Rows whose label is known to be right.
     """
 
     def __init__(self, y: Any, flips: tuple[int, int], trusted: Any = None) -> None:

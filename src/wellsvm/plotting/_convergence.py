@@ -20,14 +20,14 @@ MOST_COLOURS = 10
 class ConvergenceDisplay:
     """How the cutting plane converged.
 
-    Above the objective, an upper bound of the relaxation that falls with every label vector; below the duality gap of
-    the restricted master and the violation of the label vector found next, as shares of the objective, with ``tol``.
-    Make one with `from_estimator`.
+    The upper part shows the objective, an upper bound of the relaxation that falls with every label vector. The lower
+    part shows the duality gap of the restricted master problem and the violation of the next label vector, relative to
+    the objective, together with ``tol``. Create one with `from_estimator`.
 
     Parameters
     ----------
     runs : list of wellsvm._fitted_runs.Run
-        One per two-class problem: one in all for two classes or clusters, else one per class or division.
+        One per two-class problem: a single one for two classes or clusters, otherwise one per class or division.
     tol : float
         The tolerance of the fit.
 
@@ -65,7 +65,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimator : fitted estimator with ``history_``, or a Pipeline or search with one in it
-            The model; a saved one will do.
+            The model; a saved model works too.
         ax : matplotlib Axes, or two of them, optional
             Where to draw; see `plot`.
         **line_options :
@@ -84,8 +84,8 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, or two of them, optional
-            Where to draw: the objective into the first, gap and violation into the second. The place of a single Axes
-            is divided into two; a new figure is made if None.
+            Where to draw: the objective in the first, the gap and the violation in the second. A single Axes is divided
+            into two; None creates a new figure.
         **line_options :
             Passed to ``Axes.plot`` for every line.
 

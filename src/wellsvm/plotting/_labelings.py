@@ -19,20 +19,20 @@ COLOURS = ("#d9822b", "#f2f2f2", "#2a6fbb")
 
 
 class LabelingsDisplay:
-    """Where the label vectors of a fit differ, and how much each weighs.
+    """Where the label vectors of a fit differ, and the weight of each.
 
-    One line per label vector, the heaviest on top; one column per row (for bags: instance) on which they differ, in the
-    order of their weighted vote. What they all agree on is left out and counted below the picture. Make one with
-    `from_estimator`.
+    The picture has one line per label vector, with the heaviest on top, and one column per row (for bags, per instance)
+    on which they differ, in the order of the weighted vote. Rows on which all agree are left out and counted below the
+    picture. Create one with `from_estimator`.
 
     Parameters
     ----------
     labelings : int array of shape (n_labelings, n_rows)
-        The label vectors: -1 and +1, and 0 for an instance of a positive bag that is no key instance.
+        The label vectors: -1 and +1, and 0 for an instance of a positive bag that is not a key instance.
     weights : array of shape (n_labelings,)
         Their weights.
     unit : str, default="rows"
-        What a column stands for.
+        What a column represents.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ class LabelingsDisplay:
         Parameters
         ----------
         estimator : fitted estimator with ``labelings_``, or a Pipeline or search with one in it
-            The model, as it was fitted: a saved, pickled or loaded one has no label vectors.
+            The model as it was fitted; saved, pickled or loaded models have no label vectors.
         problem : class or int, optional
-            With more than two classes the class to look at, with more than two clusters the number of the division;
-            the first if None.
+            With more than two classes, the class to show; with more than two clusters, the index of the division. None
+            shows the first.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if None.
         cmap : str or Colormap, optional

@@ -21,16 +21,16 @@ PALEST = 0.65
 class RegionsDisplay:
     """An image with the regions that a classifier of bags located in it.
 
-    Make one with `from_estimator`, or from scores at hand with `from_scores`.
+    Create one with `from_estimator`, or from existing scores with `from_scores`.
 
     Parameters
     ----------
     image : array of shape (height, width, 3) or (height, width)
         The image.
     boxes : int array of shape (n_regions, 4)
-        Top, left, bottom and right of every region in pixels, as `wellsvm.images.image_to_bag` gives them.
+        Top, left, bottom and right of every region in pixels, as returned by `wellsvm.images.image_to_bag`.
     scores : array of shape (n_regions,)
-        Score of every region; positive speaks for the concept.
+        Score of every region; a positive score supports the concept.
     located : int array of shape (n_located,)
         The regions to outline.
 
@@ -41,11 +41,11 @@ class RegionsDisplay:
     image_ : AxesImage
         The image.
     shade_ : AxesImage or None
-        The white veil over what scores low.
+        The white veil over regions with low scores.
     rectangles_ : list of Rectangle
         The outlines, in the order of ``located``.
     texts_ : list of Annotation
-        The scores written at the outlines.
+        The scores written next to the outlines.
 
     Examples
     --------
@@ -75,20 +75,21 @@ class RegionsDisplay:
         plot_options: dict[str, Any] | None = None,
         **options: Any,
     ) -> Self:
-        """Cut an image into regions, ask a fitted classifier where they speak for its class, and draw the answer.
+        """Cut an image into regions, score them with a fitted classifier, and draw the result.
 
         Parameters
         ----------
         estimator : fitted MultiInstanceSVC, a baseline, or a Pipeline that ends in one
-            The classifier, fitted on bags of the same generator. With more than two classes the scores are those of
-            the class predicted.
+            The classifier, fitted on bags of the same generator. With more than two classes, the scores are those of
+            the predicted class.
         image : array of shape (height, width, 3) or (height, width)
             The image.
         generator : {"sbn", "grid", "patches"}, default="sbn"
             As in `wellsvm.images.image_to_bag`.
         k : int or None, default=1
-            Most regions to outline: the key instance that ``locate`` names, then others of positive score that overlap
-            none before them; all of these if None. None at all where the image is predicted negative.
+            Maximum number of regions to outline: the key instance returned by ``locate``, then others with a positive
+            score that do not overlap a better one; None outlines all of these. If the image is predicted negative,
+            nothing is outlined.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if None.
         plot_options : dict, optional
@@ -123,14 +124,15 @@ class RegionsDisplay:
         ax: Any = None,
         plot_options: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw scores at hand, the best regions outlined.
+        """Draw existing scores, with the best regions outlined.
 
         Parameters
         ----------
         image, boxes, scores :
             As in the class.
         k : int, optional
-            Most regions to outline: those of positive score, best first, that overlap none before them. All if None.
+            Maximum number of regions to outline: those with a positive score, best first, that do not overlap a better
+            one. None means all of them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if None.
         plot_options : dict, optional
@@ -159,21 +161,21 @@ class RegionsDisplay:
         vmax: float | None = None,
         linewidth: float = 2.5,
     ) -> Self:
-        """Draw the image, pale where scores are low, and outline the regions located.
+        """Draw the image, pale where scores are low, and outline the located regions.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if None.
         shade : bool, default=True
-            Whether to make the image pale by score: full colour at ``vmax``, palest from 0 down and where no region
-            is. Where regions overlap their mean counts.
+            Whether to make the image pale by score: full color at ``vmax``, palest for scores of 0 or less and outside
+            of all regions. For overlapping regions, their mean counts.
         annotate : bool, default=True
-            Whether to write the score at every outline.
+            Whether to write the score next to every outline.
         cmap : str or Colormap, default="YlOrRd"
             Colours of the outlines, from a score of 0 to ``vmax``.
         vmax : float, optional
-            The score of the last colour; the largest one of the image if None. Set it to compare images.
+            The score of the last color; None uses the largest score in the image. Set it to compare images.
         linewidth : float, default=2.5
             Of the outlines.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
@@ -55,6 +56,7 @@ class BlockRows(LinearRows):
         self.blocks, self.bias, self.n_jobs, self.options = blocks, float(bias), n_jobs, options
         self.n_instances, self.n_features = blocks.shape
         self.entries_per_row: float = blocks.nnz / max(1, blocks.shape[0]) if blocks.is_sparse else blocks.shape[1]
+        self.dense, self.dtype = not blocks.is_sparse, blocks.dtype
         self.budget = Budget(blocks.memory) if budget is None else budget
         self.working = WorkingRows(blocks, self.budget)
 
@@ -98,30 +100,36 @@ class BlockRows(LinearRows):
         """Those of the instances that are `at_hand`, under their own numbers."""
         return self.working.native, instances
 
-    def fitting(self, instances: IntArray) -> int:
-        """How many of these instances, from the first on, can be at hand at once."""
-        return self.working.fitting(instances)
-
-    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
-        """Have some instances ready for the loops."""
-        return self.working.at_hand(instances)
+    def in_portions(
+        self, rows: IntArray, instances: IntArray | None = None, ends: IntArray | None = None
+    ) -> Iterator[tuple[IntArray, AbstractContextManager[None]]]:
+        """As many rows at a time as fit into the memory allowed, in the order given: the visits are those in memory."""
+        instances, begin, first = rows if instances is None else instances, 0, 0
+        for end in self.working.cuts(instances, ends):
+            last = end if ends is None else int(ends[end - 1])
+            yield rows[begin:end], self.working.at_hand(instances[first:last], instances[last:])
+            begin, first = end, last
 
     def taken(self, chosen: IntArray) -> Matrix:
         """Some instances as a matrix in memory, less their mean if the rows are."""
         return self.blocks.gather(chosen)
 
-    def can_be_dense(self, instances: IntArray) -> bool:
-        """Whether the rows are dense, and these fit into memory; centred ones would get another mean."""
-        return not self.blocks.is_sparse and not self.centred and self._are_few(instances)
+    @property
+    def can_be_compact(self) -> bool:
+        """Columns as they are need nothing; others are made from all rows, which have to be few."""
+        n, p = self.n_instances, self.n_features + 1
+        return (n >= p and not self.uneven_columns) or n <= self.most_taken
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances: in memory where they are few."""
-        if self._are_few(chosen):
+        if chosen.size <= self.most_taken:
             return LinearRows(self.blocks.gather(chosen), self.bias, self.n_jobs, self.options)
         return BlockRows(some_of(self.blocks, chosen), self.bias, self.n_jobs, self.options, self.budget)
 
-    def _are_few(self, chosen: IntArray) -> bool:
-        return chosen.size * self.blocks.bytes_per_row <= self.options.part_share * self.budget.n_bytes
+    @property
+    def most_taken(self) -> float:
+        """How many instances may be taken into memory at once."""
+        return self.options.part_share * self.budget.n_bytes / max(1.0, self.blocks.bytes_per_row)
 
     def averaged(self, starts: IntArray) -> LinearRows:
         """The means of groups of rows; the rows of a group may lie in several blocks."""
@@ -153,7 +161,7 @@ class CentredBlockRows(BlockRows):
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances, less their own mean."""
-        if self._are_few(chosen):
+        if chosen.size <= self.most_taken:
             return CentredRows(self.original.gather(chosen), self.bias, self.n_jobs, self.options)
         return CentredBlockRows(some_of(self.original, chosen), self.bias, self.n_jobs, self.options, self.budget)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,8 @@ def bytes_of(memory: Any) -> int:
 
 
 def look_at_norms(part: LinearRows) -> FloatArray:
-    """Squared norms, without the constant feature."""
-    return part.squared_norms
+    """Squared norms, without the constant feature; a copy of the rows keeps them, and is gone."""
+    return copy(part).squared_norms
 
 
 def look_at_scores(part: LinearRows, U: FloatArray, bias: float) -> FloatArray:
@@ -130,7 +132,7 @@ class Blocks(ABC):
         """Number of blocks."""
         return len(self.offsets) - 1
 
-    @property
+    @cached_property
     def nnz(self) -> int:
         """Stored entries of all rows."""
         return self.shape[0] * self.shape[1] if self.lengths is None else int(self.lengths.sum(dtype=np.int64))

@@ -7,7 +7,7 @@ constant feature of value ``bias``, regularised like the others (LIBLINEAR's way
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import cached_property, partial
@@ -65,7 +65,8 @@ class LinearRows:
         self.n_instances, self.n_features = X.shape
         self.entries_per_row: float = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
         self._native = native_rows(X)
-        self._by_columns = not sparse.issparse(X)
+        self.dense = self._by_columns = not sparse.issparse(X)
+        self.dtype = X.dtype
         self._piece_work = options.pieces_per_call * self.n_features  # of `slices`, for pieces that stay in the cache
 
     @cached_property
@@ -150,12 +151,12 @@ class LinearRows:
 
         Told by a sample of the rows.
         """
-        if sparse.issparse(self.X) or min(self.X.shape) == 0:
+        if not self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
         every = -(-self.n_instances // self.options.column_sample)
-        sample = self.X[::every].astype(np.float64)
+        sample = self.taken(np.arange(0, self.n_instances, every)).astype(np.float64)
         mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
-        moves = spread > np.finfo(self.X.dtype).eps * mean
+        moves = spread > np.finfo(self.dtype).eps * mean
         if not moves.any():
             return ""
         wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(moves, spread, np.inf)))
@@ -172,6 +173,11 @@ class LinearRows:
             )
         return ", and ".join(told)
 
+    @property
+    def can_be_compact(self) -> bool:
+        """Whether memory allows what `compact` needs: as many numbers again as dense rows have."""
+        return True
+
     @cached_property
     def compact(self) -> LinearRows:
         """Rows with the same inner products, in columns that suit dense algebra: no more than rows, and along the
@@ -179,7 +185,7 @@ class LinearRows:
         n, p = self.n_instances, self.n_features + 1
         if not self.uneven_columns and n >= p:
             return self
-        Z = np.column_stack([self.X, np.full(n, self.bias)]).astype(np.float64, copy=False)
+        Z = np.column_stack([self.taken(np.arange(n)), np.full(n, self.bias)]).astype(np.float64, copy=False)
         if self.uneven_columns:
             left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
             Z = left * lengths
@@ -191,13 +197,12 @@ class LinearRows:
         """All instances are in memory, under their own numbers."""
         return self._native, instances
 
-    def fitting(self, instances: IntArray) -> int:
-        """How many of these instances, from the first on, can be at hand at once: all of them are in memory."""
-        return instances.size
-
-    def at_hand(self, instances: IntArray) -> AbstractContextManager[None]:
-        """Have some instances ready for the loops: all of them are."""
-        return nullcontext()
+    def in_portions(
+        self, rows: IntArray, instances: IntArray | None = None, ends: IntArray | None = None
+    ) -> Iterable[tuple[IntArray, AbstractContextManager[None]]]:
+        """Rows to visit one after the other, as many at a time as can be at hand, and what keeps them there while they
+        are visited: here all are. Row k has the instances before ``ends[k]``, or is one itself."""
+        return [(rows, nullcontext())]
 
     def threaded(self, n_jobs: int | None) -> Self:
         """The same rows, whose passes take ``n_jobs`` threads."""
@@ -224,13 +229,14 @@ class LinearRows:
         self.__dict__.update(state)
         self._native = native_rows(self.X)
 
+    @property
+    def most_taken(self) -> float:
+        """How many instances may be taken into memory at once: all of them are there."""
+        return np.inf
+
     def taken(self, chosen: IntArray) -> Matrix:
         """Some instances as a matrix in memory, less their mean if the rows are."""
         return self.X if chosen.size == self.n_instances else self.X[chosen]
-
-    def can_be_dense(self, instances: IntArray) -> bool:
-        """Whether some instances are, or can be had as, a dense matrix in memory."""
-        return isinstance(self.X, np.ndarray)
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""

@@ -43,7 +43,6 @@ class WorkingRows:
         """Forget all rows."""
         self.native: Any = None
         self._data = self._indices = self._indptr = np.empty(0)
-        self._owners = np.empty(0, dtype=np.int64)
         self.places: IntArray = np.empty(0, dtype=np.int64)
         self._n_held = self._n_entries = 0
 
@@ -51,22 +50,37 @@ class WorkingRows:
         lengths = self.blocks.lengths
         return np.full(instances.size, self.blocks.shape[1]) if lengths is None else lengths[instances].astype(np.int64)
 
-    def fitting(self, instances: IntArray) -> int:
-        """How many of these instances, from the first on, fit."""
-        if self.blocks.nnz <= self.most_entries:
-            return instances.size
-        return int(np.searchsorted(np.cumsum(self._lengths(instances)), self.most_entries, side="right"))
+    def cuts(self, instances: IntArray, ends: IntArray | None) -> list[int]:
+        """Where to cut rows so that each portion fits; row k has the instances before ``ends[k]``, or is one itself.
+
+        All at once if they fit; else each portion takes half of the room, the rest is left to rows that come later.
+        """
+        n_rows = instances.size if ends is None else ends.size
+        if self.blocks.nnz <= self.most_entries or n_rows == 0:
+            return [n_rows]
+        entries = np.cumsum(self._lengths(instances))
+        entries = entries if ends is None else entries[ends - 1]
+        if entries[-1] <= self.most_entries:
+            return [n_rows]
+        cuts, begun = [0], 0
+        while cuts[-1] < n_rows:
+            end = int(np.searchsorted(entries, begun + self.most_entries // 2, side="right"))
+            cuts.append(max(end, cuts[-1] + 1))
+            if entries[cuts[-1] - 1] - begun > self.most_entries:
+                raise ValueError("memory is too small for the key instances of one bag; allow more")
+            begun = int(entries[cuts[-1] - 1])
+        return cuts[1:]
 
     @contextmanager
-    def at_hand(self, instances: IntArray) -> Iterator[None]:
-        """Have some instances, no more than are `fitting`, ready for the loops."""
+    def at_hand(self, instances: IntArray, later: IntArray) -> Iterator[None]:
+        """Have some instances ready for the loops; of those at hand that are wanted ``later`` some may stay."""
         with self.budget.lock:
             self.budget.hand_to(self)
             if self.native is None:
                 self._make_room()
             missing = np.sort(instances[self.places[instances] < 0])
             if self._n_entries + int(self._lengths(missing).sum()) > self.most_entries:
-                self._keep(instances)
+                self._keep(instances, later)
             try:
                 self._fetch(missing)
             except BaseException:
@@ -77,7 +91,7 @@ class WorkingRows:
     def _make_room(self) -> None:
         """Room for as many rows as may come; the system gives memory when it is written to."""
         blocks, n = self.blocks, self.blocks.shape[0]
-        self.places, self._owners = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
+        self.places = np.full(n, -1, dtype=np.int64)
         self._data = np.empty(self.most_entries, blocks.dtype)
         if blocks.is_sparse:
             self._indices = np.empty(self.most_entries, blocks.index_dtype)
@@ -103,22 +117,25 @@ class WorkingRows:
         if self.blocks.is_sparse:
             self._indices[entries : entries + values.size] = X.indices
             self._indptr[held + 1 : held + X.shape[0] + 1] = X.indptr[1:] + entries
-        self._owners[held : held + X.shape[0]] = instances
         self.places[instances] = np.arange(held, held + X.shape[0])
         self._n_held, self._n_entries = held + X.shape[0], entries + values.size
 
-    def _keep(self, instances: IntArray) -> None:
-        """Forget all rows but these, and close the gaps: every row moves towards the beginning, or stays."""
-        wanted = np.sort(self.places[instances])
-        wanted = wanted[wanted >= 0]
-        owners = self._owners[wanted]
-        self.places[self._owners[: self._n_held]] = -1
+    def _keep(self, instances: IntArray, later: IntArray) -> None:
+        """Forget all rows but these, and the first of those wanted ``later`` that the room is enough for; close the
+        gaps: every row moves towards the beginning, or stays."""
+        room = self.most_entries - int(self._lengths(instances).sum())
+        later = later[self.places[later] >= 0]
+        later = later[: int(np.searchsorted(np.cumsum(self._lengths(later)), room, side="right"))]
+        owners = np.concatenate([instances[self.places[instances] >= 0], later])
+        owners = owners[np.argsort(self.places[owners])]
+        wanted = self.places[owners]
+        self.places[:] = -1
         if self.blocks.is_sparse:
             begins, ends = self._indptr[wanted].astype(np.int64), self._indptr[wanted + 1].astype(np.int64)
         else:
             begins, ends = wanted * self.blocks.shape[1], (wanted + 1) * self.blocks.shape[1]
         target = np.concatenate([[0], np.cumsum(ends - begins)])
-        step = max(1, int(Options.piece_bytes / max(1.0, self.blocks.bytes_per_row)))
+        step = max(1, int(Options.piece_bytes / 4 / max(1.0, self.blocks.bytes_per_row)))  # indices take more
         for first in range(0, wanted.size, step):
             last = min(first + step, wanted.size)
             to, n = slice(int(target[first]), int(target[last])), int(target[last] - target[first])
@@ -129,6 +146,5 @@ class WorkingRows:
                 self._indices[to] = self._indices[chosen]
         if self.blocks.is_sparse:
             self._indptr[: target.size] = target
-            self._indptr[target.size :] = target[-1]
-        self._owners[: wanted.size], self.places[owners] = owners, np.arange(wanted.size)
+        self.places[owners] = np.arange(wanted.size)
         self._n_held, self._n_entries = wanted.size, int(target[-1])

@@ -24,7 +24,7 @@ from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.linear import LinearRows
-from wellsvm.threads import slices
+from wellsvm.threads import WORK_PER_CALL, slices
 
 __all__ = ["DenseNewton", "Outcome"]
 
@@ -184,10 +184,10 @@ def _moments(rows: LinearRows, chosen: IntArray, roots: FloatArray, options: Opt
     """``sum_i roots_i^2 [x_i, bias] [x_i, bias]'`` of some rows, in pieces whose order is always the same."""
     p = rows.n_features + 1
     total = np.zeros((p, p))
-    single = rows.X.dtype == np.float32 and float(rows.squared_norms[chosen] @ roots**2) <= options.most_in_single
-    for begin, end in slices(chosen.size, p * p / options.product_speed):
+    single = rows.dtype == np.float32 and float(rows.squared_norms[chosen] @ roots**2) <= options.most_in_single
+    for begin, end in slices(chosen.size, max(p * p / options.product_speed, WORK_PER_CALL / rows.most_taken)):
         Z = np.empty((end - begin, p), dtype=np.float32 if single else np.float64)
-        Z[:, :-1], Z[:, -1] = rows.X[chosen[begin:end]], rows.bias
+        Z[:, :-1], Z[:, -1] = rows.taken(chosen[begin:end]), rows.bias
         Z *= roots[begin:end, None].astype(Z.dtype)
         total += Z.T @ Z
     return total

@@ -11,7 +11,8 @@ where columns are of very different scale or far from 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -103,13 +104,17 @@ class LinearState(State):
         The margins become what they would be if the weights had not moved: good enough for a working set.
         """
         before, self.labels[0], self._visits = self.labels[0], y, 0
-        change = self.spread(self.alpha, y) - self.spread(self.alpha, before)
-        self.U[:, 0] += self.rows.combine(change[:, None])[:, 0]
+        self.U[:, 0] += self.rows.combine(self.spread(self.alpha, y - before)[:, None])[:, 0]
         self.columns[:, 0] = y
         self.lengths[0] = self.squared_lengths(y)
         guess = self._margins * (y * before) if self._margins.size and self.label_set.starts is None else np.empty(0)
         self._forget_margins()
         self._margins = guess
+
+    def rest(self) -> None:
+        """Margins cost 8 bytes a row; where rows do not fit into memory that counts more than a pass to have them."""
+        if not self.rows.in_memory:
+            self._forget_margins()
 
     def reprice(self, losses: Losses, rise: bool = True) -> None:
         """Go on with other prices: what the dual variables move by is added to the weights at once."""
@@ -145,71 +150,55 @@ class LinearState(State):
         curvature, padded = self.curvature(mu), self._padded(mu)
         work = self.rows.entries_per_row * padded.size
         most_visits = options.visits_per_pass * self.alpha.size + options.cheap_epochs / (1 + work)
-        total_loss = 0.0
-        for portion in [working] if self.rows.in_memory else self._portions(working, rng):
-            n_epochs, violation, loss = 0, np.inf, 0.0
-            with self.rows.at_hand(portion if self.rows.in_memory else self._labeled_instances(portion)):
-                while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
-                    n_epochs += 1
-                    order = rng.permutation(portion)
-                    violation, loss = 0.0, 0.0
-                    for begin_, end in slices(order.size, work):
-                        native, places = self.rows.near(order[begin_:end])
+        n_epochs, violation, loss = 0, np.inf, 0.0
+        while violation > goal and n_epochs < options.most_epochs and n_epochs * working.size <= most_visits:
+            n_epochs += 1
+            order = rng.permutation(working)
+            violation, loss = 0.0, 0.0
+            for portion, hand in self._portions(order):
+                with hand:
+                    for begin_, end in slices(portion.size, work):
+                        native, places = self.rows.near(portion[begin_:end])
                         worst, seen, *_ = native.descend(
                             self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
                             self.columns, padded, self.U, self.rows.bias, places,
                         )  # fmt: skip
                         violation, loss = max(violation, worst), loss + seen
-            total_loss += loss
         self._visits += n_epochs * working.size
         self._forget_margins()
         if few:
-            return Sweep(total_loss, n_epochs)
+            return Sweep(loss, n_epochs)
         margins = self.margins(mu)
         self._working = rows, self._unsettled(margins, rows)
         return Sweep(losses.total(margins, rows), n_epochs)
 
-    def _portions(self, working: IntArray, rng: np.random.Generator) -> list[IntArray]:
-        """The working set, or random portions of it that can be at hand one after the other."""
-        instances = self._labeled_instances(working)
-        if self.rows.fitting(instances) == instances.size:
-            return [working]
-        drawn, portions = rng.permutation(working), []
-        instances = self._labeled_instances(drawn)
-        place = np.empty(self.alpha.size, dtype=np.int64)
-        place[drawn] = np.arange(drawn.size)
-        begin_ = first = 0
-        while first < instances.size:
-            n_fitting = self.rows.fitting(instances[first:])
-            last = first + n_fitting
-            # Of the last row all instances must be at hand.
-            end = drawn.size if last == instances.size else int(place[self.row_of[instances[last]]])
-            if end == begin_:
-                raise ValueError("memory is too small for the key instances of one bag; allow more")
-            portions.append(np.sort(drawn[begin_:end]))
-            begin_, first = end, int(np.searchsorted(place[self.row_of[instances]], end))
-        return portions
-
-    def _labeled_instances(self, rows: IntArray) -> IntArray:
-        """The instances of some rows that have a label in any label vector, in the order of the rows."""
+    def _portions(self, order: IntArray) -> Iterable[tuple[IntArray, AbstractContextManager[None]]]:
+        """The rows in the order of their visits, as many at a time as can be at hand: all of them in memory."""
         starts = self.label_set.starts
-        if starts is None:
-            return rows
-        sizes = starts[rows + 1] - starts[rows]
+        if self.rows.in_memory or starts is None:
+            return self.rows.in_portions(order)
+        # The instances of the rows that have a label in any label vector, one row's after the other's.
+        sizes = starts[order + 1] - starts[order]
         ends = np.cumsum(sizes)
-        instances = np.repeat(starts[rows] - ends + sizes, sizes) + np.arange(sizes.sum())
-        return np.asarray(instances[self.columns[instances].any(axis=1)])
+        instances = np.repeat(starts[order] - ends + sizes, sizes) + np.arange(sizes.sum())
+        labeled = self.columns[instances].any(axis=1)
+        return self.rows.in_portions(order, instances[labeled], np.cumsum(labeled)[ends - 1])
 
     def _newton_is_due(self, rows: IntArray, goal: float) -> bool:
         """Whether Newton's method suits these rows, and coordinate descent has had its chance.
 
         The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
         """
-        if self.label_set.starts is not None or self.gave_up or rows.size == 0 or not self.rows.can_be_dense(rows):
+        dense = self.rows.dense and self.label_set.starts is None
+        if not dense or self.gave_up or rows.size == 0:
             return False
-        if self.rows.in_memory and self.rows.uneven_columns:
-            n, p = self.rows.X.shape
-            return bool(n * p * min(n, p) <= self.options.svd_work)
+        n, p = self.rows.n_instances, self.rows.n_features
+        if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
+            return False
+        if not self.rows.can_be_compact:
+            return False
+        if self.rows.uneven_columns:
+            return True
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[rows] > 0):
             return False
         # Where coordinate descent was too slow for one labelling it is for the next.
@@ -217,8 +206,7 @@ class LinearState(State):
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that got nowhere."""
-        n = self.alpha.size
-        few = rows.size < self.options.few_rows * n or not self.rows.in_memory
+        n, few = self.alpha.size, rows.size < self.options.few_rows * self.alpha.size
         if self._newton is None or not np.array_equal(self._newton[0], rows):
             part = self.rows.part(rows) if few else self.rows
             self._newton = rows, DenseNewton(part.compact, self.options)
@@ -249,8 +237,11 @@ class LinearState(State):
 
     def _unsettled(self, margins: FloatArray, rows: IntArray) -> IntArray:
         """Of ``rows``, those whose dual variable is free or wants to move."""
-        gradient = 1.0 - margins - self.losses.ridge * self.alpha
-        settled = np.where(gradient < 0, self.alpha <= 0, self.alpha >= self.losses.cap)
+        settled = np.empty(margins.size, dtype=bool)
+        for begin_, end in slices(margins.size, self.options.pieces_per_call):  # no further vector of all rows
+            cap, ridge, alpha = (part[begin_:end] for part in (*self.losses, self.alpha))
+            gradient = 1.0 - margins[begin_:end] - ridge * alpha
+            settled[begin_:end] = np.where(gradient < 0, alpha <= 0, alpha >= cap)
         return rows[~settled[rows]] if rows.size < settled.size else np.flatnonzero(~settled)
 
     def squared_norms(self) -> FloatArray:

@@ -133,7 +133,7 @@ class State(ABC):
     def curvature(self, mu: FloatArray) -> FloatArray:
         """``sum_t mu_t ||psi_t(i)||^2 + ridge_i`` of every row; rows that keep their length have one array T times."""
         if all(length is self.lengths[0] for length in self.lengths):
-            return self.lengths[0] + self.losses.ridge
+            return self.lengths[0] + self.losses.ridge if self.losses.ridge.any() else self.lengths[0]
         return np.asarray(sum(m * length for m, length in zip(mu, self.lengths)) + self.losses.ridge)
 
     # -------------------------------------------------------------- label vectors
@@ -177,6 +177,9 @@ class State(ABC):
         """Go back to where the state was `saved`; this can be done once."""
         for name, value in saved.items():
             setattr(self, name, value)
+
+    def rest(self) -> None:  # noqa: B027 (not all have something to let go of)
+        """Let go of what can be had again, while the state is kept to be compared with others."""
 
     # -------------------------------------------------------------- the SVM for given mu
 
