@@ -44,6 +44,20 @@ class Losses(NamedTuple):
         boxed = np.any((self.cap > 0) & (self.cap < np.inf))
         return Losses(self.cap * share if boxed else self.cap, self.ridge / share if self.ridge.any() else self.ridge)
 
+    def carried(self, alpha: FloatArray, to: Losses, rise: bool = True) -> FloatArray:
+        """Dual variables to begin with at other prices of the same loss: where its slack stays, a row's follows its
+        price. Where all prices rise together slacks do not stay, and without ``rise`` none follows its price up."""
+        squared = self.ridge > 0
+        before, after = np.where(squared, to.ridge, self.cap), np.where(squared, self.ridge, to.cap)
+        ratio = np.divide(after, before, out=np.ones_like(alpha), where=before > 0)
+        return np.minimum(alpha * (ratio if rise else np.minimum(ratio, 1.0)), to.cap)
+
+    def at_slack(self, slack: FloatArray) -> FloatArray:
+        """Dual variables that go with ``1 - margin`` of every row: exact, but for rows on the corner of the hinge."""
+        with np.errstate(divide="ignore"):
+            inside = np.where(self.ridge > 0, slack / self.ridge, np.inf)
+        return np.where(slack > 0, np.minimum(inside, self.cap), 0.0)
+
     def total(self, margins: FloatArray, rows: IntArray) -> float:
         """Sum of the losses of ``rows`` at the given margins of all rows."""
         every = rows.size == margins.size

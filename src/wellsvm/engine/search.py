@@ -22,12 +22,13 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.task import Guess, Task
+from wellsvm.engine.thinning import thinned
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, State, begin, solve_svm
 from wellsvm.threads import run
 
-__all__ = ["Relabel", "at_full_price", "labels_alone", "search", "search_together"]
+__all__ = ["Relabel", "alone", "at_full_price", "labels_alone", "search", "search_together"]
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 """From the scores of all problems to the labels of each, and the distance of every instance to the cut."""
@@ -35,51 +36,100 @@ Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
     """Search one labelling of one problem; see `search_together`."""
-    return search_together([task], [guess], partial(labels_alone, task), options, [rng])[0]
+    return search_together([task], [guess], alone, options, [rng])[0]
 
 
 def search_together(
     tasks: Sequence[Task],
     guesses: Sequence[Guess],
-    relabel: Relabel,
+    tied: Callable[[Sequence[Task]], Relabel],
     options: Options,
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None = None,
 ) -> list[Solution]:
-    """Search labels for problems on the same rows, which ``relabel`` ties together.
+    """Search labels for problems on the same rows, which ``tied`` ties together.
 
     Prices rise by `Options.search_prices`, a few rounds each. As long as labels change, SVMs are solved roughly
-    (`Options.search_rough`); those returned are solved well.
+    (`Options.search_rough`); those returned are solved well. Where rows are many, prices rise on some of them only.
     """
-    few = options.unsettled_labels * options.tol * guesses[0].scores.size
-    annealed = tasks[0].rising is not None and len(options.search_prices) > 0
-    states: list[State | None] = [None] * len(tasks)
-    ys, leads = relabel([guess.scores for guess in guesses])
+    if tasks[0].rising is None or not options.search_prices:
+        return _Alternation(tasks, guesses, tied(tasks), False, options, rngs, n_jobs).settled()
+    many = guesses[0].scores.size > 2 * options.searched_rows  # what is saved must pay for carrying it over to all
+    if (some := thinned(tasks, options, rngs[0]) if many else None) is None:
+        alternation = _Alternation(tasks, guesses, tied(tasks), True, options, rngs, n_jobs)
+        alternation.raise_prices()
+        return alternation.settled()
+    few = _Alternation(some.tasks, some.guesses(guesses), tied(some.tasks), True, options, rngs, n_jobs)
+    few.raise_prices()
+    guesses = some.carried_over(tasks, few.settled(), options)
+    return _Alternation(tasks, guesses, tied(tasks), True, options, rngs, n_jobs).settled()
 
-    def solve(k: int, price: float, tol: float) -> Solution:
-        losses = _eased(tasks[k], leads, price, options) if annealed else tasks[k].losses
-        states[k] = state = _go_on(states[k], tasks[k], losses, guesses[k].alpha, options)
-        return solve_svm(state, ys[k], rngs[k], tol)
 
-    def solve_all(price: float, tol: float) -> list[Solution]:
-        return run([partial(solve, k, price, tol) for k in range(len(tasks))], n_jobs)
+class _Alternation:
+    """Solve the SVMs, relabel, and again; ``annealed`` says whether free rows count as far as they are sure."""
 
-    tol = options.search_rough * options.tol
-    for price in options.search_prices if annealed else ():
-        for _ in range(options.rounds_per_price):
-            before = ys
-            ys, leads = relabel([svm.scores() for svm in solve_all(price, tol)])
-            if _changes(before, ys) <= few:
-                break
-    for n_left in reversed(range(options.search_rounds)):
-        svms, well, before = solve_all(1.0, tol), tol <= options.tol, ys
-        ys, leads = relabel([svm.scores() for svm in svms])
-        settled = _changes(before, ys) <= few
-        if well and (settled or n_left == 0):
-            return svms
-        tol = options.tol if settled else tol
-        svms = []  # states that others take the place of can go
-    return solve_all(1.0, options.tol)
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        guesses: Sequence[Guess],
+        relabel: Relabel,
+        annealed: bool,
+        options: Options,
+        rngs: Sequence[np.random.Generator],
+        n_jobs: int | None,
+    ) -> None:
+        self.tasks, self.guesses, self.relabel, self.annealed = tasks, guesses, relabel, annealed
+        self.options, self.rngs, self.n_jobs = options, rngs, n_jobs
+        self.few = options.unsettled_labels * options.tol * guesses[0].scores.size
+        self.states: list[State | None] = [None] * len(tasks)
+        self.price = np.inf
+        self.ys, self.leads = relabel([guess.scores for guess in guesses])
+
+    def raise_prices(self) -> None:
+        """A few rounds at each of the prices on the way."""
+        options = self.options
+        for price in options.search_prices:
+            for _ in range(options.rounds_per_price):
+                before = self.ys
+                svms = self._solve_all(price, options.search_rough * options.tol)
+                self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
+                if _changes(before, self.ys) <= self.few:
+                    break
+
+    def settled(self) -> list[Solution]:
+        """Rounds at the final price until hardly a label changes."""
+        options = self.options
+        tol = options.search_rough * options.tol
+        for n_left in reversed(range(options.search_rounds)):
+            svms, well, before = self._solve_all(1.0, tol), tol <= options.tol, self.ys
+            self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
+            done = _changes(before, self.ys) <= self.few
+            if well and (done or n_left == 0):
+                return svms
+            tol = options.tol if done else tol
+            svms = []  # states that others take the place of can go
+        return self._solve_all(1.0, options.tol)
+
+    def _solve_all(self, price: float, tol: float) -> list[Solution]:
+        """The SVMs on the present labels; dual variables are kept, and follow their prices."""
+        rise, self.price = price <= self.price, price
+        return run([partial(self._solve, k, price, tol, rise) for k in range(len(self.tasks))], self.n_jobs)
+
+    def _solve(self, k: int, price: float, tol: float, rise: bool) -> Solution:
+        task, state = self.tasks[k], self.states[k]
+        losses = _eased(task, self.leads, price, self.options) if self.annealed else task.losses
+        if state is None:
+            alpha = self.guesses[k].alpha
+            carried = None if alpha is None else task.losses.carried(np.minimum(alpha, task.losses.cap), losses)
+            self.states[k] = state = begin(task.rows, task.labels, losses, carried, self.options)
+        else:
+            state.reprice(losses, rise)
+        return solve_svm(state, self.ys[k], self.rngs[k], tol)
+
+
+def alone(tasks: Sequence[Task]) -> Relabel:
+    """One problem is tied to no other."""
+    return partial(labels_alone, tasks[0])
 
 
 def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelArray], FloatArray]:
@@ -110,14 +160,6 @@ def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Los
         return task.losses if price == 1 else task.losses.eased(task.rising, price)
     sure = leads / options.sure_margin
     return task.losses.eased(task.rising, price * np.clip(sure, options.least_sure, 1.0, out=sure))
-
-
-def _go_on(state: State | None, task: Task, losses: Losses, alpha: FloatArray | None, options: Options) -> State:
-    """The state at other losses; where a box has become too small for its dual variable, a new one."""
-    if state is not None and not np.any(state.alpha > losses.cap):
-        state.reprice(losses)
-        return state
-    return begin(task.rows, task.labels, losses, alpha if state is None else state.alpha, options)
 
 
 def _changes(before: Sequence[LabelArray], after: Sequence[LabelArray]) -> int:

@@ -37,6 +37,12 @@ class EngineConstants:
     """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
     unused_weight: float = 0.1
     """A label vector whose weight is below this many tol is dropped: the objective cannot move by more than tol."""
+    further_looks: int = 10
+    """Label vectors that are refused in a row before a relaxation ends that is the result, not the start of a search
+    (docs/performance.md, objectives). With 5 clusters of uci_german end at 0.65, with 10 at 0.48, ..."""
+    further_work: float = 2e6
+    """... and fewer where as many passes over the rows take more multiply-adds than this: each label vector costs a
+    master besides. An argument, not measured."""
     oracle_starts: int = 10
     """Random starts of the oracle "climb" beside the label vectors in use; 30 take more work for the same objective
     (docs/choices.md, constants)."""
@@ -66,11 +72,14 @@ class EngineConstants:
     """What it is for unlabeled rows; chosen among 0, 0.1, 0.25, 0.5 and 1 (docs/choices.md)."""
     least_sure: float = 1e-3
     """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
-    joint_decrease: float = 10.0
-    """Relaxations of classes that are searched together end at this many times the least decrease: they give the search
-    another start only. On seven topics, 1500 rows, a fifth of the time and the same accuracy."""
     assignment_sweeps: int = 20
     """Sweeps over the prices of the classes before rows are moved one by one: after as many, few are left to move."""
+    price_change: float = 1e-4
+    """Change of a price, as a share of the spread of the scores, at which the sweeps end: so few rows lie between that
+    moving them one by one is cheaper than the last dozen sweeps."""
+    joint_labelings: int = 1
+    """Label vectors of a relaxation before several classes are searched together: more gave another start, which took
+    two fifths of the fit of seven topics and no better accuracy (docs/performance.md)."""
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them; 1 is worse; 6 may be better, by less than a hundredth (docs/choices.md,
     constants)."""
@@ -95,6 +104,11 @@ class EngineConstants:
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only; 1 takes much more work, 20 saves
     little (docs/choices.md, constants)."""
+    searched_rows: int = 20_000
+    """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
+    start_bisections: int = 14
+    """Bisections for the intercept by which all rows begin after that: a few ten thousandths of the margin, as so many
+    rows lie within a thousandth that their dual variables would outweigh it."""
     unsettled_labels: float = 0.1
     """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
 

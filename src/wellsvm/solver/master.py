@@ -183,9 +183,9 @@ class State(ABC):
 
     # -------------------------------------------------------------- the SVM for given mu
 
-    def reprice(self, losses: Losses) -> None:
-        """Go on with other losses, of which no box is smaller: the dual variables stay feasible."""
-        self.losses = losses
+    @abstractmethod
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices; the dual variables follow them (`Losses.carried`)."""
 
     @abstractmethod
     def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
@@ -250,6 +250,10 @@ class Solution:
     def gap(self) -> float:
         """Upper minus lower bound."""
         return self.upper - self.lower
+
+    def solved_to(self, tol: float) -> bool:
+        """Whether the bounds are within ``tol`` of each other, relatively."""
+        return self.gap <= Options.solved_slack * tol * abs(self.upper)
 
     @property
     def y(self) -> LabelArray:
@@ -334,10 +338,10 @@ def _require_maximum(value: float) -> None:
 
 def _is_over(upper: float, lower: float, tol: float, aim: Aim | None, options: Options) -> bool:
     """Whether the bounds are as near as asked for, or tell what was asked."""
-    if upper - lower <= tol * abs(upper):
-        return True
     if aim is None:
-        return False
+        return upper - lower <= tol * abs(upper)
+    if upper - lower <= min(tol * abs(upper), options.undecided * (aim.start - aim.target)):
+        return True
     return lower >= aim.target or (upper <= aim.target and upper - lower <= options.enough_known * (aim.start - upper))
 
 
