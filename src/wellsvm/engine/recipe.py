@@ -121,7 +121,7 @@ def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callba
     searched = partial(search_smoothly, coordinates, labels, task.losses, options)
     found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
     if options.refine:
-        options = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+        options = replace(options, max_iter=min(options.max_iter, options.joint_labelings), relaxation_starts=True)
     first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
     relaxation = relax(task, first, None, options, rng, callback)
     return Fit(task, relaxation, found if options.refine else None)

@@ -33,6 +33,7 @@ from wellsvm.rows.block_rows import BlockRows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
+from wellsvm.solver.master import Solution
 from wellsvm.solver.mixture import UPDATES
 from wellsvm.threads import run
 
@@ -271,7 +272,7 @@ class KernelModel(BaseEstimator):
                 )
             if fit.relaxation.status in ACT:
                 warn(fit.relaxation, type(self).__name__, tol)
-            elif fit.settled is not None and not fit.settled.solved_to(tol):
+            elif isinstance(fit.settled, Solution) and not fit.settled.solved_to(tol):
                 warn_unsolved(fit.settled, type(self).__name__, tol)
         relaxations, single = [fit.relaxation for fit in fits], len(fits) == 1
 
