@@ -55,7 +55,7 @@ def _complete(entries: Iterable[Entry]) -> list[Results]:
         key = tuple(entry[name] for name in ("part", "set", "labels", "drawn", "draw"))
         cells.setdefault(key, {})[entry["method"]] = entry
         methods.setdefault(entry["part"], {})[entry["method"]] = None
-    return [cell for (part, *_), cell in cells.items() if len(cell) == len(methods[str(part)])]
+    return [cell for (part, *_), cell in cells.items() if OURS in cell and len(cell) == len(methods[str(part)])]
 
 
 def _of(cells: Sequence[Results], part: str, half: str) -> list[Results]:

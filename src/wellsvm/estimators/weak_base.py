@@ -84,6 +84,8 @@ class WeakBase(SemiSupervisedBase):
         X = check_matrix(self, X, reset=True)
         n_problems_ = n_problems(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not np.any(weight > 0):  # scikit-learn refuses it from 1.7 on
+            raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
         with np.errstate(over="ignore"):
             prices = most * weight
         require_prices(prices, "sample_weight")
