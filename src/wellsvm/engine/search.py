@@ -149,7 +149,7 @@ def at_full_price(task: Task, svm: Solution) -> Solution:
     if svm.state.losses is task.losses:
         return svm
     margins, rows = svm.state.margins(svm.mu), np.flatnonzero(task.losses.cap > 0)
-    svm.state.reprice(task.losses)
+    svm.state.losses = task.losses  # its dual variables stay: they are f
     return replace(svm, upper=0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows))
 
 
