@@ -150,7 +150,8 @@ def at_full_price(task: Task, svm: Solution) -> Solution:
         return svm
     margins, rows = svm.state.margins(svm.mu), np.flatnonzero(task.losses.cap > 0)
     svm.state.losses = task.losses  # its dual variables stay: they are f
-    return replace(svm, upper=0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows))
+    upper = 0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows)
+    return replace(svm, upper=upper, lower=upper - svm.gap)  # the gap stays that of the SVM that was solved
 
 
 def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Losses:
