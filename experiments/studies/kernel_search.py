@@ -55,7 +55,7 @@ def _run(name: str, number: int, method: str) -> Entry:
     with fit_facts() as facts:
         model = SemiSupervisedSVC(kernel="rbf", random_state=0, **METHODS[method]).fit(split.X, split.y)
     facts["half"] = ("even", "odd")[number % 2]
-    facts["error"] = 100 * (1 - float(model.score(split.X_test, split.y_test)))
+    facts["error_percent"] = 100 * (1 - float(model.score(split.X_test, split.y_test)))
     facts["used_unlabeled"] = model.used_unlabeled_
     return facts
 
@@ -65,7 +65,10 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
     halves = ("even", "odd")
     head = ["set", *(f"{method}, {half}" for half in halves for method in METHODS)]
     lines = [
-        [name, *(f"{mean_of(entries, 'error', set=name, half=h, method=m):.1f}" for h in halves for m in METHODS)]
+        [
+            name,
+            *(f"{mean_of(entries, 'error_percent', set=name, half=h, method=m):.1f}" for h in halves for m in METHODS),
+        ]
         for name in PLANS
     ]
     lines.append(["**mean**", *(f"**{_mean(entries, h, m):.1f}**" for h in halves for m in METHODS)])
@@ -75,14 +78,16 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
 
 def _mean(entries: Sequence[Entry], half: str, method: str) -> float:
     """Mean over the sets of their means."""
-    means = [mean_of(entries, "error", set=name, half=half, method=method) for name in PLANS]
+    means = [mean_of(entries, "error_percent", set=name, half=half, method=method) for name in PLANS]
     return sum(means) / len(means)
 
 
 def _harmed(entries: Sequence[Entry], half: str, method: str) -> float:
     """Share of the cells whose error is more than two points above the supervised SVM's."""
-    cells = {(e["set"], e["split"]): e["error"] for e in entries if e["half"] == half and e["method"] == method}
-    base = {(e["set"], e["split"]): e["error"] for e in entries if e["half"] == half and e["method"] == "supervised"}
+    cells = {(e["set"], e["split"]): e["error_percent"] for e in entries if e["half"] == half and e["method"] == method}
+    base = {
+        (e["set"], e["split"]): e["error_percent"] for e in entries if e["half"] == half and e["method"] == "supervised"
+    }
     both = cells.keys() & base.keys()
     return sum(cells[cell] > base[cell] + 2 for cell in both) / max(1, len(both))
 

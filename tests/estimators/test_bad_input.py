@@ -223,7 +223,7 @@ CASES |= {
     "CV: unknown scoring": (lambda: fit_cv(scoring="best"), V, r"'best' is not a valid scoring"),
     "CV: scoring a number": (lambda: fit_cv(scoring=3), V, r"scoring"),
     "CV: class with a single label": (
-        lambda: fit_cv(y=np.r_[[0.0] * 4, 1, [np.nan] * 35]),
+        lambda: fit_cv(y=np.r_[[0.0] * 4, 1, [np.nan] * 35], scoring="accuracy"),
         V,
         r"Class 1 .*1 labeled row",
     ),

@@ -222,7 +222,7 @@ def test_kernels_refuse_blocks_with_advice(tmp_path, data):
 
 def test_blocks_are_no_array_but_some_rows_can_be_had(tmp_path, data):
     rows = folder_of(tmp_path, data[0], 4)
-    with pytest.raises(TypeError, match="does not fit into memory"):
+    with pytest.raises(TypeError, match="does not fit in memory"):
         np.asarray(rows)
     for key in (slice(300, 900), [5, 1400, 2], np.arange(1500) % 7 == 0):
         assert (rows[key] != data[0][key]).nnz == 0

@@ -33,7 +33,7 @@ class Fold(NamedTuple):
 
 def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
     """Folds over bags with labels y: a number of stratified ones, drawn by the seed, or those of a splitter."""
-    if isinstance(cv, bool):
+    if isinstance(cv, bool) or (isinstance(cv, np.ndarray) and cv.ndim == 0):
         raise TypeError(f"cv must be a whole number of at least 2, a splitter or an iterable of folds; got {cv!r}")
     if isinstance(cv, Integral):
         classes, counts = np.unique(y, return_counts=True)

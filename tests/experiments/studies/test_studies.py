@@ -43,8 +43,14 @@ def test_committed_results_are_those_of_the_trials(name):
     assert {entry["method"] for entry in journal.entries} <= methods
     assert len(journal.entries) == sum(result is not None for result in found)
     assert name in UNFINISHED or len(journal.entries) == len(identities)
-    assert all({"accuracy", "adjusted_rand", "least"} & set(entry) for entry in journal.entries)
-    of_methods = name.startswith("clustering") or name in ("few_labels", "defaults", "five_digits", "constants")
+    assert all({"accuracy", "adjusted_rand", "error_percent", "least"} & set(entry) for entry in journal.entries)
+    of_methods = name.startswith("clustering") or name in (
+        "few_labels",
+        "defaults",
+        "five_digits",
+        "constants",
+        "kernel_search",
+    )
     assert of_methods or "| **mean**" in STUDIES[name].table(journal.entries, "accuracy")
 
 
