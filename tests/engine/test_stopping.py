@@ -9,8 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from checks import accurate, generic_master, random_problem
-from wellsvm.engine import cutting_plane as engine_cutting_plane
+from checks import accurate, random_problem
 from wellsvm.engine.cutting_plane import ORACLES, cutting_plane
 from wellsvm.engine.report import ACT, Status
 from wellsvm.labels import BalancedLabels
@@ -65,41 +64,6 @@ def test_a_run_ends_where_a_rule_says_so_and_not_before(loss, stopping):
             assert not fell[-1]
         ended.add(result.status)
     assert ended == {Status.NO_VIOLATED_LABEL, Status.SMALL_DECREASE}, "one rule is not tested"
-
-
-@pytest.mark.parametrize("kind", ["linear", "gram"])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_other_label_vectors_are_tried_before_a_relaxation_ends_that_is_the_result(kind, loss, monkeypatch):
-    lower = []
-    for seed in range(6):
-        problem = random_problem(np.random.default_rng(seed), kind, loss)
-        options = Options(tol=1e-4, min_violation=1e-4, min_decrease=1e-3, refine=False)
-        few, many = (run(problem, replace(options, further_looks=looks)) for looks in (0, 10))
-        assert many.solution.upper <= few.solution.upper * (1 + 2e-4)
-        assert len(many.history) >= len(few.history)
-        lower.append(many.solution.upper < 0.999 * few.solution.upper)
-        as_start = run(problem, replace(options, refine=True))
-        assert as_start.solution.upper == few.solution.upper, "a relaxation that is only a start looks no further"
-    assert any(lower)
-
-
-@pytest.mark.parametrize("kind", ["linear", "gram"])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_the_bounds_of_every_master_of_a_run_hold(kind, loss, monkeypatch):
-    problem, seen = random_problem(np.random.default_rng(3), kind, loss), []
-
-    def watched(state, *how):
-        solution = solve_master(state, *how)
-        seen.append((list(state.labels), solution.lower, solution.upper))
-        return solution
-
-    monkeypatch.setattr(engine_cutting_plane, "solve_master", watched)
-    run(problem, Options(tol=1e-3, min_decrease=1e-3, refine=False))
-    assert len(seen) > 2
-    for labels, lower, upper in seen:
-        optimum = generic_master(problem.K, problem.label_set, problem.losses, labels).value
-        assert lower <= optimum * (1 + 1e-6)
-        assert upper >= optimum * (1 - 1e-6)
 
 
 def test_only_a_run_without_a_violated_label_vector_is_called_converged():

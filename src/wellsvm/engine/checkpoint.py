@@ -23,7 +23,7 @@ import numpy as np
 
 from wellsvm._archives import check_archive
 from wellsvm._files import check_replaceable, replacing
-from wellsvm._typing import FloatArray, LabelArray
+from wellsvm._typing import FloatArray
 from wellsvm.engine.report import Record
 from wellsvm.engine.task import Guess, Opening
 from wellsvm.labels.base import LabelSet
@@ -44,7 +44,6 @@ class Cut(NamedTuple):
     squared_norms: FloatArray
     n_epochs: int
     history: list[Record]
-    refused: list[LabelArray]
 
 
 class Checkpoint:
@@ -165,15 +164,7 @@ class Stages:
         _set_generator(rng, kept)
         new = [Candidate(y, float(n), u) for y, n, u in zip(kept["new_y"], kept["new_norm"], kept["new_image"])]
         history = [Record(a, b, c, int(n), int(m), s) for a, b, c, n, m, s in kept["history"].tolist()]
-        return Cut(
-            kept["mu"],
-            new,
-            float(kept["objective"]),
-            kept["norms"],
-            int(kept["n_epochs"]),
-            history,
-            list(kept["refused"]),
-        )
+        return Cut(kept["mu"], new, float(kept["objective"]), kept["norms"], int(kept["n_epochs"]), history)
 
     def keep(self, state: State, rng: np.random.Generator, cut: Cut) -> None:
         """Keep where the cutting plane is."""
@@ -185,7 +176,6 @@ class Stages:
         history = np.array([astuple(record) for record in cut.history]).reshape(-1, 6)
         where = {"mu": cut.mu, "objective": cut.objective, "norms": cut.squared_norms, "n_epochs": cut.n_epochs}
         where["history"] = history
-        where["refused"] = np.array(cut.refused, dtype=np.int8).reshape(len(cut.refused), state.label_set.n_instances)
         self.file.store(f"{self.prefix}cut:", {**_of_state(state), **new, **where, **_of_generator(rng)})
 
 

@@ -22,8 +22,7 @@ Either way a label vector that raises ``y'Hy`` is violated (Prop. 4); finding no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TypeAlias
 
@@ -52,32 +51,29 @@ def cutting_plane(
     options, began = state.options, perf_counter()
     history: list[Record] = []
     rows, n_epochs = np.flatnonzero(state.losses.cap > 0), 0
-    mu, before, norms, refused = np.empty(0), np.inf, np.empty(0), list[LabelArray]()
+    mu, before, norms = np.empty(0), np.inf, np.empty(0)
     roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)
     if stages is not None and (kept := stages.recall(state, rng)) is not None:
-        mu, new, before, norms, n_epochs, history, refused = kept
+        mu, new, before, norms, n_epochs, history = kept
     else:
         new = state.candidates(first)
     while True:
         if stages is not None:
-            stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history, refused))
+            stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history))
         aim, saved = _aim(state, before, norms), state.saved()
-        mu_before, mu, refused_before = mu, _admit(state, mu, new, aim), refused  # step 3
-        target = np.inf if aim is None else aim.target
+        mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
         for tol, rounds in (roughly, well):
             solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4
-            n_epochs, mu = n_epochs + solution.n_epochs, solution.mu
-            undecided = solution.lower < target < solution.upper and rounds < options.max_rounds
-            refused = []
-            if target < solution.upper and not undecided:  # the new label vector is not worth its place
+            n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, False
+            if aim is not None and solution.lower >= aim.target:  # the new label vector is not worth its place
                 state.restore(saved)
                 solution = solve_master(state, mu_before, rows, rng, *well)
-                n_epochs, mu, refused = n_epochs + solution.n_epochs, solution.mu, [*refused_before, new[0].y]
-            candidate = _separate(state, solution, refused, rng)  # step 5
+                n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, True
+            candidate = _separate(state, solution, rng)  # step 5
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
-            status = _stopping_rule(solution.upper, violation, before, refused, candidate.y, state)
-            goes_on = status is None and len(history) + 1 < options.max_iter
-            if goes_on or refused or options.relaxation_starts:
+            status = _stopping_rule(solution.upper, violation, before, small, state)
+            follows = len(history) + 1 < options.max_iter or (options.relaxation_starts and len(state.labels) > 1)
+            if small or (status is None and follows):
                 break  # another label vector follows, or a search: no need to solve this master well
             aim = None
 
@@ -86,10 +82,9 @@ def cutting_plane(
         if options.verbose:
             show(history, title)
         if status is not None and solution.gap > options.solved_slack * options.tol * abs(solution.upper):
-            status = Status.ENOUGH if options.relaxation_starts else Status.MASTER_NOT_SOLVED
+            status = Status.MASTER_NOT_SOLVED
         if status is None and len(history) >= options.max_iter:
-            status = Status.SMALL_DECREASE if refused else Status.MAX_ITER
-            status = Status.ENOUGH if options.relaxation_starts else status
+            status = Status.ENOUGH if options.relaxation_starts else Status.MAX_ITER
         if callback is not None and callback(record) and status is None:
             status = Status.STOPPED
         if status is not None:
@@ -122,16 +117,12 @@ def _admit(state: State, mu: FloatArray, new: list[Candidate], aim: Aim | None) 
     return np.append(mu * mu.size, np.ones(len(new))) / (mu.size + len(new))
 
 
-def _stopping_rule(
-    upper: float, violation: float, before: float, refused: list[LabelArray], y: LabelArray, state: State
-) -> Status | None:
-    """The two rules of Algorithm 1, for the next label vector y; ``refused`` are those known to lower too little."""
+def _stopping_rule(upper: float, violation: float, before: float, small: bool, state: State) -> Status | None:
+    """The two rules of Algorithm 1; ``small`` says that the decrease is known to be."""
     options = state.options
     if violation <= options.min_violation * _unit(upper, upper, state):
         return Status.NO_VIOLATED_LABEL
-    if refused:
-        return Status.SMALL_DECREASE if len(refused) > _most_refused(state) or _is_one_of(y, refused) else None
-    if np.isfinite(before) and before - upper <= options.min_decrease * _unit(upper, before, state):
+    if small or (np.isfinite(before) and before - upper <= options.min_decrease * _unit(upper, before, state)):
         return Status.SMALL_DECREASE
     return None
 
@@ -168,56 +159,9 @@ def G(state: State, candidate: Candidate) -> float:
     return state.losses.dual_linear(state.alpha) - 0.5 * candidate.squared_norm
 
 
-def _separate(state: State, solution: Solution, refused: list[LabelArray], rng: np.random.Generator) -> Candidate:
-    """The next label vector, under the name that agrees best with those in use.
-
-    Where the oracle finds none that is violated, or one that was refused, others are looked at; where they are no
-    better, it stays at the oracle's.
-    """
-    options, largest = state.options, float(solution.squared_norms.max())
-    found = _oriented(state, ORACLES[options.oracle](state, solution.squared_norms, rng))
-    least = largest + 2 * options.min_violation * _unit(solution.upper, solution.upper, state)
-    if found.squared_norm > least and not _is_one_of(found.y, refused):
-        return found
-    for start in _further_starts(state, solution, refused, rng):
-        other = _oriented(state, climb(state, start))
-        if other.squared_norm > least and not _is_one_of(other.y, refused):
-            return other
-    return found
-
-
-def _further_starts(
-    state: State, solution: Solution, refused: list[LabelArray], rng: np.random.Generator
-) -> Iterator[Candidate]:
-    """Where else to climb from: all label vectors in use, those refused, random ones."""
-    n_looks = _most_refused(state)
-    if n_looks == 0 or len(refused) > n_looks:
-        return
-    best_first = np.argsort(-solution.squared_norms, kind="stable")
-    yield from islice((state.active(int(t)) for t in best_first), n_looks)
-    yield from (state.candidate(y) for y in refused)
-    yield from (state.candidate(state.label_set.initial(rng)) for _ in range(n_looks))
-
-
-def _most_refused(state: State) -> int:
-    """Label vectors that may be refused in a row before the run ends.
-
-    None where a search follows, which needs no more than a start; where it would take long; nor under the paper's
-    closed form, which does as the paper says.
-    """
-    options, rows = state.options, state.rows
-    if options.refine or options.weight_update == "closed_form":
-        return 0
-    work = rows.n_instances * getattr(rows, "entries_per_row", rows.n_instances)
-    return int(min(options.further_looks, options.further_work / max(1.0, work)))
-
-
-def _is_one_of(y: LabelArray, labels: Sequence[LabelArray]) -> bool:
-    return any(np.array_equal(y, other) for other in labels)
-
-
-def _oriented(state: State, found: Candidate) -> Candidate:
-    """A label vector under the name that agrees best with those in use, where y and -y mean the same."""
+def _separate(state: State, solution: Solution, rng: np.random.Generator) -> Candidate:
+    """The next label vector, under the name that agrees best with those in use."""
+    found = ORACLES[state.options.oracle](state, solution.squared_norms, rng)
     if not state.label_set.symmetric:
         return found
     y = state.label_set.oriented(found.y, state.labels[0])

@@ -37,12 +37,6 @@ class EngineConstants:
     """A master whose gap is within this factor of tol counts as solved: the gap is computed twice, with rounding."""
     unused_weight: float = 0.1
     """A label vector whose weight is below this many tol is dropped: the objective cannot move by more than tol."""
-    further_looks: int = 0
-    """Label vectors that are refused in a row before a relaxation ends that is the result, not the start of a search
-    (docs/performance.md, objectives). With 5 clusters of uci_german end at 0.65, with 10 at 0.48, ..."""
-    further_work: float = 2e6
-    """... and fewer where as many passes over the rows take more multiply-adds than this: each label vector costs a
-    master besides. An argument, not measured."""
     oracle_starts: int = 10
     """Random starts of the oracle "climb" beside the label vectors in use; 30 take more work for the same objective
     (docs/choices.md, constants)."""

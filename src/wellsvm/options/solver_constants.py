@@ -33,8 +33,6 @@ class SolverConstants:
     enough_known: float = 0.5
     """A master whose objective has fallen enough for the next label vector ends once its gap is below this share of the
     fall (docs/performance.md)."""
-    undecided: float = 0.5
-    """It ends as well once its gap is below this share of the fall that is asked for: halves of one error."""
     extra_cuts: int = 100
     """Cuts remembered beyond two per label vector: only the strongest bind, and a projection costs their square."""
     no_distance: float = 1e-9

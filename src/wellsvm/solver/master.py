@@ -338,10 +338,10 @@ def _require_maximum(value: float) -> None:
 
 def _is_over(upper: float, lower: float, tol: float, aim: Aim | None, options: Options) -> bool:
     """Whether the bounds are as near as asked for, or tell what was asked."""
-    if aim is None:
-        return upper - lower <= tol * abs(upper)
-    if upper - lower <= min(tol * abs(upper), options.undecided * (aim.start - aim.target)):
+    if upper - lower <= tol * abs(upper):
         return True
+    if aim is None:
+        return False
     return lower >= aim.target or (upper <= aim.target and upper - lower <= options.enough_known * (aim.start - upper))
 
 
