@@ -63,7 +63,8 @@ class EngineConstants:
     """Distance to the cut from which a free row counts whole in an annealed search, in units of the margin; nearer ones
     count in proportion. 0 counts all whole."""
     semi_supervised_margin: float = 0.25
-    """What it is for unlabeled rows; chosen among 0, 0.1, 0.25, 0.5 and 1 (docs/choices.md)."""
+    """What it is for unlabeled rows; chosen among 0, 0.1, 0.25, 0.5 and 1 on text; on dense rows 0.5 is level or a
+    little better (docs/choices.md)."""
     least_sure: float = 1e-3
     """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
     joint_decrease: float = 10.0
