@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from functools import partial as bind
 from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
-from wellsvm.engine.along_prices import values_along_prices
+from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.recipe import Fit, Task
-from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.choosing import choose, few_label_folds, for_folds, held_out_score
+from wellsvm.estimators.choosing import choose, few_label_folds
+from wellsvm.estimators.fold_search import FoldSearch, TrialData
 from wellsvm.estimators.parameters import flag, number, price, seed_of, threads, whole_number
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
@@ -32,8 +30,6 @@ from wellsvm.rows import Rows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.coordinates import Coordinates
 from wellsvm.rows.kernels import Kernel
-from wellsvm.rows.making import shared_pairs
-from wellsvm.threads import run
 
 __all__ = ["SemiSupervisedSVCCV"]
 
@@ -201,89 +197,52 @@ stopping, weight_update, search, intercept_scaling, probability
         n_jobs, scorer = threads(self.n_jobs), None if self.scoring is None else get_scorer(self.scoring)
         grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
         X, partial = self._validate(X, y)
-        loss, n_problems = self._loss(X), len(self._titles(partial.classes))
         kernels, trials = self._kernels(X), self._trials(self._search_for(X, len(partial.classes)))
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
-        options, seed = trials[0]._options(), seed_of(self.random_state)
-        folds = self._folds(X, partial)
-        roughly = for_folds(options)
-        matrices = [(kernel, n) for n in self._neighbor_grid(X) for kernel in kernels]
-        n_searched = len(matrices) * len(trials) * len(folds)
-        progress = self._progress(X, y, parts=n_searched + 1)
-
-        def held_out_in(number: int) -> BoolArray:
-            held_out = np.ones(partial.codes.size, dtype=bool)
-            held_out[folds[number % len(folds)][0]] = False
-            return held_out
-
-        def fold_shares(rows: Rows, trial: SemiSupervisedSVCCV, number: int) -> Shares | None:
-            return trial._shares(rows, partial, loss, prices[0], seed, roughly, held_out_in(number))
-
-        def fold_scores(
-            rows: Rows, trial: SemiSupervisedSVCCV, shares: Shares | None, space: Coordinates | None, number: int
-        ) -> list[float]:
-            """Score along the grid. Rows not for training are held out: same rows, price 0."""
-            test, held_out = folds[number % len(folds)][1], held_out_in(number)
-            label_sets = trial._label_sets(partial, shares and shares.shares, held_out)
-            losses = [Losses.of(loss, self._prices(X, partial, sample_weight, value, held_out)) for value in grid]
-            together, free = trial._searches_together(label_sets), ~partial.labeled
-            path = values_along_prices(rows, label_sets, free, losses, together, space, roughly, options.tol, seed)
-            with progress.part(number, "fold"):
-                found = [held_out_score(scorer, self.scoring, partial, values[test], X, test) for values in path]
-            if options.verbose:
-                best = int(np.argmax(found))
-                tell(f"fold {number + 1} of {n_searched}: score {found[best]:.3f} with C_unlabeled={grid[best]:g}")
-            return found
-
-        prices = [self._prices(X, partial, sample_weight, value) for value in grid]
-        scores, largest = [], max(float(C.max()) for C in prices)
-        cache_size = None if self.cache_size is None else float(self.cache_size)  # checked with the kernels
-        pairs = shared_pairs(X, kernels[0], largest, cache_size) if len(kernels) > 1 else None
-        self.candidates_ = []
-        for kernel, neighbors in matrices:
-            rows = space = None  # its matrix goes before the next one comes: no more than two at a time
-            rows = self._rows_of(X, kernel, largest, None, pairs, neighbors)  # the threads share it
-            space = self._coordinates(rows, partial, prices[-1], seed, options)
-            if not scores:  # shares hardly depend on the matrix, and folds are many: the first one's do for all
-                shares_of_folds = run(
-                    [bind(fold_shares, rows, trial, i) for trial in trials for i in range(len(folds))], n_jobs
-                )
-            for k, trial in enumerate(trials):
-                numbers = range(len(scores) * len(folds), (len(scores) + 1) * len(folds))
-                shares = shares_of_folds[k * len(folds) : (k + 1) * len(folds)]
-                found = run([bind(fold_scores, rows, trial, s, space, i) for s, i in zip(shares, numbers)], n_jobs)
-                scores.append(np.transpose(found))
-                self.candidates_.append({"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance})
-        self.scores_, self.Cs_unlabeled_ = np.stack(scores), grid
+        data = TrialData(
+            X, partial, sample_weight, grid, self._loss(X), trials[0]._options(), seed_of(self.random_state)
+        )
+        matrices, folds = [(k, n) for n in self._neighbor_grid(X) for k in kernels], self._folds(X, partial)
+        progress = self._progress(X, y, parts=len(matrices) * len(trials) * len(folds) + 1)
+        search = FoldSearch(trials, data, matrices, folds, scorer, n_jobs, progress)
+        self.candidates_ = [
+            {"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance}
+            for kernel, neighbors in matrices
+            for trial in trials
+        ]
+        self.scores_, self.Cs_unlabeled_ = search.scores(), grid
         self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
         plain = np.array([candidate["neighbors"] is None for candidate in self.candidates_])
-        best, best_C = choose(self.scores_, plain)
-        self.best_candidate_ = best
+        self.best_candidate_, best_C = choose(self.scores_, plain)
         self.C_unlabeled_ = float(grid[best_C])
-        trial, (kernel, self.neighbors_) = trials[best % len(trials)], matrices[best // len(trials)]
-        self.gamma_ = float(kernel.gamma)
-        if best // len(trials) < len(matrices) - 1:
-            rows = space = None
-            rows = self._rows_of(X, kernel, largest, None, pairs, self.neighbors_)
-            space = self._coordinates(rows, partial, prices[-1], seed, options)
+        self._fit_on_all(search, best_C)
+        progress.end(fitted=True)
+        if data.options.verbose:
+            tell_outcome(self, X, partial.labeled)
+        return self
+
+    def _fit_on_all(self, search: FoldSearch, best_C: int) -> None:
+        """Fit the chosen candidate on all rows, and store it."""
+        trial, kernel, self.neighbors_ = search.candidate(self.best_candidate_)
+        data, prices = search.data, search.prices
+        partial, loss, seed, options = data.partial, data.loss, data.seed, data.options
+        self.gamma_, n_problems = float(kernel.gamma), len(self._titles(partial.classes))
+        rows, space = search.rows(self.best_candidate_)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
-            rows = rows.threaded(n_jobs)
+            rows = rows.threaded(search.n_jobs)
         shares = trial._shares(rows, partial, loss, prices[0], seed, options)
         # Searches that raise the penalty on their own need not come along the grid.
         way = prices[: best_C + 1] if trial.search == "local" else [prices[best_C]]
-        accuracies, n_fits = [roughly] * (len(way) - 1) + [options], len(way) * n_problems
-        with progress.part(n_searched, "fit on all rows", parts=n_fits, max_iter=options.max_iter) as part:
-            *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, n_jobs, part)
-        self._store(X, kernel, rows, partial, fits, options)
+        accuracies, n_fits = [search.roughly] * (len(way) - 1) + [options], len(way) * n_problems
+        title = "fit on all rows"
+        with search.progress.part(search.n_searched, title, parts=n_fits, max_iter=options.max_iter) as part:
+            *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, search.n_jobs, part)
+        self._store(data.X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, trial._label_sets(partial, shares and shares.shares))
         self.used_unlabeled_ = best_C > 0 or self.neighbors_ is not None
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, prices[best_C], seed, options)
-        progress.end(fitted=True)
-        if options.verbose:
-            tell_outcome(self, X, partial.labeled)
-        return self
 
     def _path(
         self,

@@ -1,0 +1,173 @@
+"""The cross-validation of SemiSupervisedSVCCV: every candidate along the grid of prices, fold by fold.
+
+A candidate is a matrix (a kernel, and neighbours to mix it with) and a trial (a balance to keep). Matrices are large,
+so there is one at a time; shares hardly depend on the matrix, so those of the folds are estimated once, on the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial as bind
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
+from wellsvm.engine.along_prices import values_along_prices
+from wellsvm.engine.report import tell
+from wellsvm.engine.shares import Shares
+from wellsvm.estimators.base import Silent
+from wellsvm.estimators.choosing import for_folds, held_out_score
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows import Rows
+from wellsvm.rows.coordinates import Coordinates
+from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.making import shared_pairs
+from wellsvm.threads import run
+
+if TYPE_CHECKING:
+    from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
+
+__all__ = ["FoldSearch", "TrialData"]
+
+
+@dataclass(frozen=True)
+class TrialData:
+    """What every trial is fitted on.
+
+    Attributes
+    ----------
+    X : matrix of shape (n_rows, n_features)
+        Rows, checked.
+    partial : PartialLabels
+        Their labels.
+    sample_weight : array or None
+        As in `fit`.
+    grid : array
+        Values of C_unlabeled, rising from 0.
+    loss : str
+        The loss.
+    options : Options
+        How the final fit is solved.
+    seed : int
+        Of everything that is drawn.
+    """
+
+    X: Matrix
+    partial: PartialLabels
+    sample_weight: Any
+    grid: FloatArray
+    loss: str
+    options: Options
+    seed: int
+
+
+@dataclass
+class FoldSearch:
+    """Scores of all candidates on all folds.
+
+    Attributes
+    ----------
+    trials : list of SemiSupervisedSVCCV
+        One for each balance to try.
+    data : TrialData
+        What they are fitted on.
+    matrices : list of (Kernel, int or None)
+        Kernels, and neighbours to mix them with.
+    folds : list of (train, test)
+        Labeled rows; unlabeled ones are in every training part.
+    scorer : callable or None
+        Judges held-out values; None is by their ramp loss.
+    n_jobs : int or None
+        Threads that share the folds.
+    progress : Silent
+        Whoever watches.
+    """
+
+    trials: list[SemiSupervisedSVCCV]
+    data: TrialData
+    matrices: list[tuple[Kernel, int | None]]
+    folds: list[tuple[IntArray, IntArray]]
+    scorer: Any
+    n_jobs: int | None
+    progress: Silent
+    _made: tuple[Rows, Coordinates | None] | None = field(default=None, init=False)
+    _made_for: int = field(default=-1, init=False)
+    _fold_shares: list[Shares | None] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        first, data = self.trials[0], self.data
+        self.prices = [first._prices(data.X, data.partial, data.sample_weight, value) for value in data.grid]
+        self.roughly = for_folds(data.options)
+        self._largest = max(float(C.max()) for C in self.prices)
+        cache_size = None if first.cache_size is None else float(first.cache_size)  # checked with the kernels
+        kernel, several = self.matrices[0][0], any(k is not self.matrices[0][0] for k, _ in self.matrices)
+        self._pairs = shared_pairs(data.X, kernel, self._largest, cache_size) if several else None
+
+    @property
+    def n_searched(self) -> int:
+        """How often the grid is walked along."""
+        return len(self.matrices) * len(self.trials) * len(self.folds)
+
+    def candidate(self, number: int) -> tuple[SemiSupervisedSVCCV, Kernel, int | None]:
+        """Trial, kernel and neighbours of a candidate."""
+        return self.trials[number % len(self.trials)], *self.matrices[number // len(self.trials)]
+
+    def rows(self, number: int) -> tuple[Rows, Coordinates | None]:
+        """The rows of a candidate, and what a smooth search moves in; threads may share them."""
+        matrix = number // len(self.trials)
+        if self._made is None or matrix != self._made_for:
+            self._made = None  # its matrix goes before the next one comes: no more than two at a time
+            first, data, (kernel, neighbors) = self.trials[0], self.data, self.matrices[matrix]
+            rows = first._rows_of(data.X, kernel, self._largest, None, self._pairs, neighbors)
+            space = first._coordinates(rows, data.partial, self.prices[-1], data.seed, data.options)
+            self._made, self._made_for = (rows, space), matrix
+        return self._made
+
+    def scores(self) -> FloatArray:
+        """Of shape (n_candidates, n_prices, n_folds)."""
+        return np.stack([self._scores_of(k) for k in range(len(self.matrices) * len(self.trials))])
+
+    def _scores_of(self, number: int) -> FloatArray:
+        rows, space = self.rows(number)
+        n_folds, trial = len(self.folds), number % len(self.trials)
+        if not self._fold_shares:
+            each = [bind(self._shares, rows, t, fold) for t in self.trials for fold in range(n_folds)]
+            self._fold_shares = run(each, self.n_jobs)
+        shares = self._fold_shares[trial * n_folds : (trial + 1) * n_folds]
+        walks = [bind(self._along_grid, rows, space, number, fold, s) for fold, s in enumerate(shares)]
+        return np.transpose(run(walks, self.n_jobs))
+
+    def _held_out(self, fold: int) -> BoolArray:
+        held_out = np.ones(self.data.partial.codes.size, dtype=bool)
+        held_out[self.folds[fold][0]] = False
+        return held_out
+
+    def _shares(self, rows: Rows, trial: SemiSupervisedSVCCV, fold: int) -> Shares | None:
+        data = self.data
+        prices, held_out = self.prices[0], self._held_out(fold)
+        return trial._shares(rows, data.partial, data.loss, prices, data.seed, self.roughly, held_out)
+
+    def _along_grid(
+        self, rows: Rows, space: Coordinates | None, number: int, fold: int, shares: Shares | None
+    ) -> list[float]:
+        """Score of every price. Rows not for training are held out: same rows, price 0."""
+        data, trial, test, held_out = self.data, self.candidate(number)[0], self.folds[fold][1], self._held_out(fold)
+        label_sets = trial._label_sets(data.partial, shares and shares.shares, held_out)
+        prices = [trial._prices(data.X, data.partial, data.sample_weight, value, held_out) for value in data.grid]
+        losses = [Losses.of(data.loss, C) for C in prices]
+        together, free = trial._searches_together(label_sets), ~data.partial.labeled
+        path = values_along_prices(
+            rows, label_sets, free, losses, together, space, self.roughly, data.options.tol, data.seed
+        )
+        walk = number * len(self.folds) + fold
+        with self.progress.part(walk, "fold"):
+            found = [
+                held_out_score(self.scorer, trial.scoring, data.partial, values[test], data.X, test) for values in path
+            ]
+        if data.options.verbose:
+            best = int(np.argmax(found))
+            tell(f"fold {walk + 1} of {self.n_searched}: score {found[best]:.3f} with C_unlabeled={data.grid[best]:g}")
+        return found
