@@ -23,6 +23,16 @@ __all__ = ["SemiSupervisedSplit", "hide_labels"]
 IndexArray = NDArray[np.intp]
 
 
+def splitter_or_folds(cv: Any) -> Any:
+    """The splitter that ``cv`` is, or its folds as a list, since a generator would be used up by the first call."""
+    no_folds = isinstance(cv, (str, bytes, bytearray, type))  # text has a split too, and the class of a splitter
+    if not no_folds and callable(getattr(cv, "split", None)):
+        return cv
+    if no_folds or not hasattr(cv, "__iter__") or (isinstance(cv, np.ndarray) and cv.ndim == 0):
+        raise ValueError(f"cv={cv!r} must be an int, a splitter or an iterable of (train, test).")
+    return list(cv)
+
+
 class SemiSupervisedSplit(BaseCrossValidator):
     """Folds over the labeled rows, with every unlabeled row in each training set.
 
@@ -59,11 +69,8 @@ class SemiSupervisedSplit(BaseCrossValidator):
         is_int = isinstance(cv, Integral) and not isinstance(cv, bool)
         if is_int and cv < 2:
             raise ValueError(f"cv={cv} must be at least 2 folds.")
-        is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
-        if not is_int and not is_splitter:
-            if not hasattr(cv, "__iter__") or isinstance(cv, str):
-                raise ValueError(f"cv={cv!r} must be an int, a splitter or an iterable of (train, test).")
-            cv = list(cv)  # a generator would be used up by the first of several calls
+        if not is_int:
+            cv = splitter_or_folds(cv)
         if not is_int and (shuffle or random_state is not None):
             raise ValueError(f"shuffle={shuffle} and random_state={random_state} apply to an int cv only.")
         if random_state is not None and not shuffle:
