@@ -1,0 +1,34 @@
+"""What a label set may be made of: checks of its arguments, in words."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+__all__ = ["MOST", "whole_number", "whole_numbers"]
+
+MOST = 2**62  # of what is counted in int64
+
+
+def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int) -> np.ndarray:
+    """An array of a type, of whole numbers from ``low`` to ``high``; one that has the type is taken as it is."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of different lengths
+        raise ValueError(f"{name} is no array: {error}") from None
+    if array.dtype == dtype:
+        return array
+    number = array.dtype.kind in "biuf"
+    if not number or not np.all((array >= low) & (array <= high) & (array == np.trunc(array))):
+        raise ValueError(f"{name} must be whole numbers from {low} to {high}; got {values!r:.80}")
+    return array.astype(dtype)
+
+
+def whole_number(name: str, value: Any) -> int:
+    """One whole number."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number; got {value!r:.80}")
+    return int(value)
