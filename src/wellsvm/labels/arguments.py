@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-__all__ = ["MOST", "whole_number", "whole_numbers"]
+__all__ = ["MOST", "as_array", "whole_number", "whole_numbers"]
 
 MOST = 2**62  # of what is counted in int64
 
 
-def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int) -> np.ndarray:
-    """An array of a type, of whole numbers from ``low`` to ``high``; one that has the type is taken as it is."""
+def as_array(name: str, values: Any) -> np.ndarray:
+    """The values as an array."""
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths
         raise ValueError(f"{name} is no array: {error}") from None
+
+
+def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int) -> np.ndarray:
+    """An array of a type, of whole numbers from ``low`` to ``high``; one that has the type is taken as it is."""
+    array = as_array(name, values)
     if array.dtype == dtype:
         return array
     number = array.dtype.kind in "biuf"
@@ -28,7 +33,7 @@ def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int)
 
 
 def whole_number(name: str, value: Any) -> int:
-    """One whole number."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number; got {value!r:.80}")
+    """One whole number that an array of int64 can hold."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not -MOST <= int(value) <= MOST:
+        raise TypeError(f"{name} must be a whole number of at most {MOST}; got {value!r:.80}")
     return int(value)
