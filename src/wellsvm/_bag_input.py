@@ -12,13 +12,21 @@ from wellsvm._typing import Matrix
 from wellsvm.partial_labels import missing_cells
 from wellsvm.rows.blocks import Blocks
 
-__all__ = ["as_groups", "as_matrix", "column_names", "kind_of", "numbers", "require"]
+__all__ = ["as_groups", "as_matrix", "column_names", "kind_of", "numbers", "require", "require_list"]
 
 
 def require(condition: bool, message: str) -> None:
     """Raise ValueError unless the condition holds."""
     if not condition:
         raise ValueError(message)
+
+
+def require_list(values: Any, words: str) -> None:
+    """Raise TypeError unless the values can be gone through one by one."""
+    try:
+        iter(values)
+    except TypeError:
+        raise TypeError(f"{words}; got {values!r:.80}") from None
 
 
 def kind_of(X: Matrix) -> str:

@@ -21,9 +21,10 @@ ABANDONED = 60
 
 def as_path(path: Any, name: str = "path") -> Path:
     """The path that a user gave; an error where it is none."""
-    if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
+    told = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(told, str) or not told or "\0" in told:
         raise TypeError(f"{name} must be the path of a file or folder; got {name}={path!r:.80}")
-    return Path(path)
+    return Path(told)
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> Path:

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._bag_input import as_groups, as_matrix, column_names, kind_of, numbers, require
+from wellsvm._bag_input import as_groups, as_matrix, column_names, kind_of, numbers, require, require_list
 from wellsvm._in_blocks import blocks_of, computed, is_sparse
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.partial_labels import missing_cells
@@ -111,6 +111,7 @@ class Bags:
             require(size > 0, "bag 0 is empty; every bag needs at least one instance")
             X = as_matrix(bags.reshape(n * size, width), "the array of bags")
             return cls.__new__(cls)._set(X, np.arange(n + 1) * size, np.arange(n))
+        require_list(bags, "bags must be a list of matrices, one for every bag")
         parts, names = [], []
         for i, part in enumerate(bags):
             if isinstance(part, Bags):  # taken by its number

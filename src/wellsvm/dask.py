@@ -33,6 +33,7 @@ except ImportError as error:
 
 __all__ = ["DaskRows", "NoWorkersError", "lazily", "rows"]
 
+MOST_SECONDS = 10**8  # three years: longer waits overflow clocks
 LOST = (KilledWorker, CancelledError, TimeoutError, OSError)  # what the loss of a worker may look like from here
 
 
@@ -154,8 +155,12 @@ class _Cluster:
 
     def __init__(self, client: Client | None, timeout: float, worker_timeout: float) -> None:
         for name, value in (("timeout", timeout), ("worker_timeout", worker_timeout)):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < np.inf:
-                raise ValueError(f"{name} must be a number of seconds greater than 0; got {name}={value!r}")
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MOST_SECONDS:
+                raise ValueError(
+                    f"{name} must be a number of seconds, greater than 0 and at most {MOST_SECONDS:g}; got {value!r}"
+                )
+        if client is not None and not isinstance(client, Client):
+            raise TypeError(f"client must be a distributed.Client or None; got client={client!r:.80}")
         self._client, self.timeout, self.worker_timeout = client, float(timeout), float(worker_timeout)
         self._name, self._numbers = uuid4().hex[:10], count()
 

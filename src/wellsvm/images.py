@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from wellsvm._bag_input import require_list
 from wellsvm._image_bag import ImageBag, image_to_bag
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
@@ -41,6 +42,7 @@ def images_to_bags(images: Iterable[Any], generator: str = "sbn", **options: Any
     boxes : list of int arrays of shape (n_regions_of_the_image, 4)
         The positions of the instances in every image.
     """
+    require_list(images, "images must be a list of images")
     found = []
     for i, image in enumerate(images):
         try:

@@ -43,7 +43,10 @@ def clustering_accuracy(y_true: Any, labels: Any) -> float:
     check_consistent_length(y_true, labels)
     if y_true.size == 0:
         raise ValueError("y_true is empty; clustering_accuracy needs at least one row")
-    counts = np.asarray(contingency_matrix(y_true, labels))
+    try:
+        counts = np.asarray(contingency_matrix(y_true, labels))
+    except TypeError as error:  # what has no order
+        raise TypeError(f"y_true and labels must each be numbers or text, not both: {error}") from error
     rows, columns = linear_sum_assignment(counts, maximize=True)
     return float(counts[rows, columns].sum() / y_true.size)
 
@@ -101,12 +104,16 @@ def roi_success_rate(y_true: Any, located: Any, roi: Any, groups: Any = None) ->
     if groups is not None:
         bags = groups if isinstance(groups, Bags) else Bags(np.empty((len(groups), 0)), groups)
         roi = np.split(bags.arrange(column_or_1d(roi)), bags.offsets[1:-1])
+    if roi is None:
+        raise TypeError("roi must be given: which instances are real regions of interest")
     check_consistent_length(y_true, located, roi)
     if located.dtype.kind not in "iu" or (located.size and located.min() < -1):
         raise ValueError("located must hold the index of an instance within its bag, or -1 if the bag has none")
     successes = 0
     for bag in np.flatnonzero(located >= 0):
         inside = np.asarray(roi[bag])
+        if inside.ndim != 1:
+            raise ValueError(f"roi of bag {bag} must be a list of True and False; got {roi[bag]!r:.80}")
         if located[bag] >= inside.size:
             raise ValueError(f"located refers to instance {located[bag]} of bag {bag}, which has {inside.size}")
         successes += bool(y_true[bag]) and bool(inside[located[bag]])

@@ -23,6 +23,16 @@ __all__ = ["SemiSupervisedSplit", "hide_labels"]
 IndexArray = NDArray[np.intp]
 
 
+def splitter_or_folds(cv: Any) -> Any:
+    """The splitter that ``cv`` is, or its folds as a list, since a generator would be used up by the first call."""
+    no_folds = isinstance(cv, (str, bytes, bytearray, type))  # text has a split too, and the class of a splitter
+    if not no_folds and callable(getattr(cv, "split", None)):
+        return cv
+    if no_folds or not hasattr(cv, "__iter__") or (isinstance(cv, np.ndarray) and cv.ndim == 0):
+        raise ValueError(f"cv={cv!r} must be an int, a splitter or an iterable of (train, test).")
+    return list(cv)
+
+
 class SemiSupervisedSplit(BaseCrossValidator):
     """Folds over the labeled rows, with every unlabeled row in each training set.
 
@@ -59,11 +69,8 @@ class SemiSupervisedSplit(BaseCrossValidator):
         is_int = isinstance(cv, Integral) and not isinstance(cv, bool)
         if is_int and cv < 2:
             raise ValueError(f"cv={cv} must be at least 2 folds.")
-        is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
-        if not is_int and not is_splitter:
-            if not hasattr(cv, "__iter__") or isinstance(cv, str):
-                raise ValueError(f"cv={cv!r} must be an int, a splitter or an iterable of (train, test).")
-            cv = list(cv)  # a generator would be used up by the first of several calls
+        if not is_int:
+            cv = splitter_or_folds(cv)
         if not is_int and (shuffle or random_state is not None):
             raise ValueError(f"shuffle={shuffle} and random_state={random_state} apply to an int cv only.")
         if random_state is not None and not shuffle:
@@ -84,7 +91,7 @@ class SemiSupervisedSplit(BaseCrossValidator):
             return _feasible_folds(int(self.cv), partial)
         rows = np.flatnonzero(partial.labeled)
         labels = partial.classes[partial.codes[rows]]
-        return int(self.cv.get_n_splits(np.zeros((rows.size, 1)), labels, _take(groups, rows)))
+        return int(self.cv.get_n_splits(np.zeros((rows.size, 1)), labels, _take(groups, rows, partial.labeled.size)))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[IndexArray, IndexArray]]:
         """Yield sorted (train, test) row indices.
@@ -129,7 +136,7 @@ class SemiSupervisedSplit(BaseCrossValidator):
             splitter = StratifiedKFold(n_splits, shuffle=self.shuffle, random_state=self.random_state)
         rows = np.flatnonzero(partial.labeled)
         labels = partial.classes[partial.codes[rows]]
-        for train, test in splitter.split(np.zeros((rows.size, 1)), labels, _take(groups, rows)):
+        for train, test in splitter.split(np.zeros((rows.size, 1)), labels, _take(groups, rows, partial.labeled.size)):
             # A splitter made for all rows (PredefinedSplit, say) would pick wrong ones without this test.
             if max(np.max(train, initial=0), np.max(test, initial=0)) >= rows.size:
                 raise ValueError(
@@ -183,6 +190,8 @@ def hide_labels(
     >>> hide_labels([0, 0, 2, 2], n_labeled=2, random_state=0)
     array([-1,  0,  2, -1])
     """
+    if not isinstance(stratify, (bool, np.bool_)):
+        raise TypeError(f"stratify={stratify!r:.80} must be True or False.")
     if np.ndim(unlabeled) or isinstance(unlabeled, (set, frozenset)):
         raise TypeError(f"unlabeled={unlabeled!r} must be a single value, which marks the hidden rows.")
     partial = normalize_partial_labels(y, () if unlabeled is None else unlabeled)
@@ -209,8 +218,13 @@ def _fold(fold: Any, number: int, n_rows: int) -> tuple[IndexArray, IndexArray]:
     return train, test
 
 
-def _take(groups: Any, rows: IndexArray) -> NDArray[Any] | None:
-    return None if groups is None else np.asarray(groups)[rows]
+def _take(groups: Any, rows: IndexArray, n_rows: int) -> NDArray[Any] | None:
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise ValueError(f"groups has shape {groups.shape}; expected one group for each of the {n_rows} rows.")
+    return groups[rows]
 
 
 def _feasible_folds(n_splits: int, partial: PartialLabels) -> int:
@@ -274,7 +288,10 @@ def _decode(classes: NDArray[Any], codes: IndexArray, marker: Any) -> NDArray[An
     if marker is not None:
         # Next to strings anything else must stay an object, or NumPy would write it out as text.
         mark = np.asarray(marker, dtype=object if kind in "UO" and not isinstance(marker, str) else None)
-        wide = np.promote_types(np.int64 if kind == "u" else classes.dtype, mark.dtype)
+        try:
+            wide = np.promote_types(np.int64 if kind == "u" else classes.dtype, mark.dtype)
+        except TypeError as error:
+            raise TypeError(f"unlabeled={marker!r} cannot stand beside labels of {classes.dtype}.") from error
         return np.where(hidden, mark.astype(wide), values.astype(wide))
     if kind in "bi":
         return np.ma.MaskedArray(values, mask=hidden)

@@ -9,7 +9,7 @@ never imported.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -22,6 +22,7 @@ __all__ = [
     "PartialLabels",
     "missing_cells",
     "normalize_partial_labels",
+    "require_label_values",
     "require_no_infinity",
     "require_one_kind",
     "require_two_classes",
@@ -166,6 +167,12 @@ def require_one_kind(y: Any) -> None:
             raise _mixed(kinds)
 
 
+def require_label_values(y: Any) -> None:
+    """Refuse what can be no label, in the words of `normalize_partial_labels`; missing cells are left to the caller."""
+    known, missing = _split_missing(y)
+    _check_discrete(known, np.flatnonzero(~missing))
+
+
 def _mixed(kinds: Iterable[str]) -> TypeError:
     return TypeError(f"y mixes strings with other types ({', '.join(sorted(kinds))}); convert all labels to one type.")
 
@@ -284,7 +291,12 @@ def _equals_marker(known: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
 def _markers(unlabeled: Any) -> list[Any]:
     """The caller's markers, one by one; missing values mark rows anyway."""
     several = isinstance(unlabeled, (list, tuple, set, frozenset)) or np.ndim(unlabeled) == 1
-    return [m for m in (unlabeled if several else np.ravel(unlabeled)) if not _is_missing(m)]
+    markers = [m for m in (unlabeled if several else np.ravel(unlabeled)) if not _is_missing(m)]
+    if not all(isinstance(m, Hashable) for m in markers):
+        raise TypeError(
+            f"unlabeled={unlabeled!r:.80} must be a value that marks unlabeled rows, or a list of such values."
+        )
+    return markers
 
 
 def _is_number_or_date(value: Any) -> bool:

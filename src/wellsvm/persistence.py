@@ -144,7 +144,12 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
         )
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")
     versions = {"python": platform.python_version(), **{package: _version(package) for package in packages}}
-    mark = {"format": FORMAT, "model": type(model).__name__, "versions": versions, "notes": notes or {}}
+    mark = {
+        "format": FORMAT,
+        "model": type(model).__name__,
+        "versions": versions,
+        "notes": {} if notes is None else notes,
+    }
     try:
         if not isinstance(mark["notes"], dict):
             raise TypeError(f"they are a {type(notes).__name__}, not a dict")

@@ -121,7 +121,9 @@ def mutated(form: str, rng: np.random.Generator) -> bytes:
 
 
 def make_good(form: str) -> None:
-    """Make the good files that a form needs, before the batch forks."""
+    """Make the good files that a form needs, before the batch forks; skops takes a second to import."""
+    if form == "skops":
+        import skops.io  # noqa: F401
     for needed in CONVERTED if form == "convert" else (form,):
         good(needed)
 

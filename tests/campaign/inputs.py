@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import wellsvm
-from campaign.breakage import MATRICES, PARAMETERS, SAME_DENSE, SAME_SPARSE
+from campaign.breakage import LABELS, MATRICES, PARAMETERS, SAME_DENSE, SAME_SPARSE
 from campaign.folders import remove
 from campaign.outcomes import outcome_of
 from campaign.weak_breakage import CANDIDATES, OF_ARGUMENT
@@ -139,8 +139,20 @@ class Case:
         self.params = {"kernel": self.kernel, "random_state": 0, "max_iter": 5, **target.short}
         if rng.random() < QUICK:
             self.params |= {"max_iter": 2, **target.quick}
-        self.changed, self.new, self.same = dict(self.data, X=self.plain), None, False
-        kinds = ["X", "X", "argument", "argument", "parameter", "parameter", "predict", "predict", "same", "same"]
+        self.changed, self.new, self.judged, self.same = dict(self.data, X=self.plain), None, None, False
+        kinds = [
+            "X",
+            "X",
+            "argument",
+            "argument",
+            "parameter",
+            "parameter",
+            "predict",
+            "predict",
+            "same",
+            "same",
+            "score",
+        ]
         for kind in rng.choice(kinds, size=1 if rng.random() < 0.7 else 2):
             getattr(self, f"_change_{kind}")()
         self.same = all(word.startswith("same") for word in self.said)
@@ -178,6 +190,10 @@ class Case:
     def _change_predict(self) -> None:
         self.new = self._pick(MATRICES, "predict", self.data["X"])
 
+    def _change_score(self) -> None:
+        """Labels to score, one a row or bag, of a kind that the model was or was not fitted to."""
+        self.judged = (self._pick(LABELS, "score", np.arange(BAGS if self._bags else ROWS) % 2),)
+
     def _change_same(self) -> None:
         table = SAME_DENSE if self.kernel == "precomputed" or not self.sparse else SAME_SPARSE
         self.changed["X"] = self._pick(table, "same", self.data["X"])
@@ -204,6 +220,9 @@ class Case:
             np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-3, err_msg=str(self.said))
         if self.new is not None:
             self._predict(model, self.new)
+        if self.judged and hasattr(model, "score"):
+            X = wellsvm.Bags(self.plain, self.data["groups"]) if self._bags else self.plain
+            assert 0 <= model.score(X, *self.judged) <= 1, "no accuracy"
 
     def _fit(self, data: Data) -> Any:
         params = dict(self.params)

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Bunch
 
 from wellsvm._archives import check_archive
+from wellsvm._files import as_path
 from wellsvm._input import checked_sparse
 
 __all__ = ["load_npz"]
@@ -58,7 +59,11 @@ def load_npz(path: str | os.PathLike[str], *, dtype: DTypeLike = np.float64) -> 
     ...     load_npz(f"{folder}/rows.npz").X.shape
     (3, 3)
     """
-    dtype, path = np.dtype(dtype), Path(path)
+    path = as_path(path)
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"dtype must be float32 or float64; got dtype={dtype!r:.80}") from error
     if dtype not in _FLOATING:
         raise ValueError(f"dtype={dtype} must be float32 or float64")
     if not path.is_file():

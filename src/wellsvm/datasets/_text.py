@@ -112,8 +112,10 @@ def make_sparse_text(
     >>> X.shape, sorted(set(y.tolist()))
     ((500, 2000), [-1, 1])
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    check_scalar(n_features, "n_features", Integral, min_val=20)
+    if isinstance(n_samples, bool) or isinstance(n_features, bool):
+        raise TypeError(f"n_samples and n_features must be whole numbers; got {n_samples!r} and {n_features!r}")
+    check_scalar(n_samples, "n_samples", Integral, min_val=1, max_val=2**31 - 1)
+    check_scalar(n_features, "n_features", Integral, min_val=20, max_val=2**31 - 1)
     check_scalar(nnz_per_row, "nnz_per_row", Real, min_val=1, max_val=n_features / 4)
     check_scalar(n_topics, "n_topics", Integral, min_val=2)
     if n_topics % 2:

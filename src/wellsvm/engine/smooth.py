@@ -128,7 +128,8 @@ def smooth_path(
     v = np.append(np.zeros(coordinates.n_coordinates), 0.5 * (low + high))
     unbounded = np.full(v.size - 1, np.inf)
     bounds = optimize.Bounds(np.append(-unbounded, low), np.append(unbounded, high))
-    how = {"maxcor": options.smooth_memory, "ftol": options.tol**2, "gtol": 0.0, "maxiter": options.smooth_steps}
+    ftol = min(options.tol, 1.0) ** 2  # the square of a larger one may overflow
+    how = {"maxcor": options.smooth_memory, "ftol": ftol, "gtol": 0.0, "maxiter": options.smooth_steps}
     for price in prices:
         now = np.where(labels.y_known == 0, price * C, C)
         objective = partial(smooth_objective, coordinates=coordinates, centre=centre, y=labels.y_known, C=now)

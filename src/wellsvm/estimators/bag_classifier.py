@@ -22,7 +22,7 @@ from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.feature_names import validate_named
 from wellsvm.estimators.parameters import flag, price, require_class, whole_number
 from wellsvm.losses import Losses
-from wellsvm.partial_labels import missing_cells, require_no_infinity, require_one_kind
+from wellsvm.partial_labels import missing_cells, require_label_values, require_no_infinity, require_one_kind
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
 
@@ -262,7 +262,9 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         """
         flat, bags = groups is not None, as_bags(bags, groups)
         weight = None if sample_weight is None else _per_bag(bags, sample_weight, flat, "sample_weight", "weight")
-        return accuracy_score(_per_bag(bags, y, flat), self.predict(bags), sample_weight=weight)
+        y = _per_bag(bags, y, flat)
+        require_label_values(y)
+        return accuracy_score(y, self.predict(bags), sample_weight=weight)
 
     def predict_instances(self, bags, groups=None):
         """Class of every instance if it were a bag by itself, in the original flat order.

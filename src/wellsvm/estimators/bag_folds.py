@@ -17,6 +17,7 @@ from wellsvm.estimators.choosing import Decided
 from wellsvm.estimators.judges import score_of
 from wellsvm.estimators.parameters import number, whole_number
 from wellsvm.model_selection import _fold as checked_fold
+from wellsvm.model_selection import splitter_or_folds
 
 __all__ = ["Fold", "Judge", "bag_folds", "by_scorer", "mean_hinge", "results_of", "values_of"]
 
@@ -33,9 +34,7 @@ class Fold(NamedTuple):
 
 def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
     """Folds over bags with labels y: a number of stratified ones, drawn by the seed, or those of a splitter."""
-    if isinstance(cv, bool) or (isinstance(cv, np.ndarray) and cv.ndim == 0):
-        raise TypeError(f"cv must be a whole number of at least 2, a splitter or an iterable of folds; got {cv!r}")
-    if isinstance(cv, Integral):
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
         classes, counts = np.unique(y, return_counts=True)
         n_folds = min(whole_number("cv", cv, low=2), int(counts.min()))
         if n_folds < 2:
@@ -44,8 +43,10 @@ def bag_folds(cv: Any, y: np.ndarray, seed: int) -> list[Fold]:
                 f"class {rare!r} has only one bag, which no fold can hold out; add bags, or use MultiInstanceSVC"
             )
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    elif hasattr(cv, "__iter__") and not hasattr(cv, "split"):  # text has a split too
-        cv = [checked_fold(fold, k, len(y)) for k, fold in enumerate(cv)]
+    else:
+        cv = splitter_or_folds(cv)
+        if isinstance(cv, list):
+            cv = [checked_fold(fold, k, len(y)) for k, fold in enumerate(cv)]
     folds: list[Fold] = []
     for train, test in check_cv(cv).split(np.zeros(len(y)), y):
         held_out = np.ones(len(y), dtype=np.bool_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from wellsvm._files import as_path
 from wellsvm._typing import FloatArray
 from wellsvm.options import Options
 
@@ -84,8 +84,8 @@ def threads(value: Any) -> int | None:
 
 def path(name: str, value: Any) -> None:
     """Check the path of a file, or None."""
-    if value is not None and not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name} must be the path of a file or None; got {name}={value!r}")
+    if value is not None:
+        as_path(value, name)
 
 
 def price(name: str, value: Any, *, open_low: bool = True) -> float:

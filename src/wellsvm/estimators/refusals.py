@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._warnings import OURS, callers_level
-from wellsvm.partial_labels import PartialLabels, unlabeled_cells
+from wellsvm.partial_labels import PartialLabels, require_label_values, unlabeled_cells
 
 __all__ = ["require_labels", "require_marked"]
 
@@ -24,7 +24,8 @@ ENCODING = ("sklearn.ensemble._base", "sklearn.ensemble._bagging", "sklearn.mult
 
 
 def require_labels(y: Any, unlabeled: Any, classes: np.ndarray) -> None:
-    """Refuse to score rows that have no label."""
+    """Refuse to score rows that have no label, or something that is none."""
+    require_label_values(y)
     n_unlabeled = int(np.count_nonzero(unlabeled_cells(y, unlabeled, classes)))
     if n_unlabeled:
         raise ValueError(

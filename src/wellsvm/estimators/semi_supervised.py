@@ -317,7 +317,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
             if not Verdict(*verdict).helps:
                 C[~partial.labeled] = 0.0
         losses, free = Losses.of(loss, C), ~partial.labeled
-        warm = getattr(self, "_fits", None) if self.warm_start else None
+        warm = getattr(self, "_fits", None) if flag("warm_start", self.warm_start) else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
         space = self._coordinates(rows, partial, C, seed, options)
         parts = [stages and stages.part(str(k)) for k in range(len(titles))]

@@ -41,6 +41,9 @@ class WatchedLabels(LabelSet):
         answer = self._signs("the answer of linear_oracle", y)
         if answer is None:
             raise ValueError(f"{self.name}: linear_oracle returned None, not labels; {WAY_OUT}")
+        used = answer != 0 if self.starts is None else np.logical_or.reduceat(answer != 0, self.starts[:-1])
+        if not used.all():
+            raise ValueError(f"{self.name}: linear_oracle left row {used.argmin()} without a label; {WAY_OUT}")
         return answer
 
     def contains(self, y: LabelArray) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm.labels.arguments import whole_number, whole_numbers
 from wellsvm.labels.base import LabelSet
 from wellsvm.options import Options
 
@@ -41,9 +42,10 @@ class BalancedLabels(LabelSet):
     """
 
     def __init__(self, y_known: IntArray | LabelArray, low: int, high: int | None = None) -> None:
-        self.y_known: LabelArray = np.asarray(y_known, dtype=np.int8)
+        self.y_known: LabelArray = whole_numbers("y_known", y_known, np.int8, -1, 1)
         self.n_instances = self.y_known.size
-        self.low, self.high = low, low if high is None else high
+        self.low = whole_number("low", low)
+        self.high = self.low if high is None else whole_number("high", high)
         n_free = self.free.size
         if not 0 <= self.low <= self.high <= n_free:
             raise ValueError(

@@ -9,10 +9,12 @@ label vectors, needs them to agree on a sign. `LabelSet.oriented` chooses it.
 from __future__ import annotations
 
 from math import ceil
+from numbers import Real
 
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.labels.arguments import MOST, whole_number
 from wellsvm.labels.balanced import largest
 from wellsvm.labels.base import LabelSet
 
@@ -38,7 +40,9 @@ class ClusterLabels(LabelSet):
     """
 
     def __init__(self, n_rows: int, beta: float, symmetric: bool = True) -> None:
-        self.n_instances, self.symmetric = n_rows, symmetric
+        self.n_instances, self.symmetric = whole_number("n_rows", n_rows), symmetric
+        if not isinstance(beta, (Real, float)) or not -MOST <= beta <= MOST:
+            raise ValueError(f"beta must be a number between -2^62 and 2^62; got beta={beta!r:.80}")
         self.beta = float(beta)
         # Forgive the last bits of a product such as 0.3 * 10.
         self.low = max(0, ceil((n_rows - self.beta) / 2 - 1e-9 * max(1, n_rows)))

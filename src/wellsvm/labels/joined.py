@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.labels.arguments import MOST, as_array, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["JoinedLabels"]
@@ -31,9 +32,12 @@ class JoinedLabels(LabelSet):
 
     def __init__(self, parts: Sequence[tuple[Any, LabelSet]]) -> None:
         self.parts: list[tuple[IntArray, LabelSet]] = []
+        if not isinstance(parts, (list, tuple)) or not all(map(_is_part, parts)):
+            raise TypeError(f"parts must be a list of pairs (rows, label set); got {parts!r:.80}")
         for rows, label_set in parts:
-            rows = np.asarray(rows)
-            self.parts.append((np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64), label_set))
+            rows = as_array("rows", rows)
+            chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else whole_numbers("rows", rows, np.int64, 0, MOST)
+            self.parts.append((chosen, label_set))
             if label_set.starts is not None or label_set.n_instances != self.parts[-1][0].size:
                 raise ValueError(
                     f"{type(label_set).__name__} labels {label_set.n_instances} instances but was given "
@@ -59,3 +63,7 @@ class JoinedLabels(LabelSet):
         """Tell whether every part contains its rows."""
         y = np.asarray(y)
         return y.shape == (self.n_instances,) and all(label_set.contains(y[rows]) for rows, label_set in self.parts)
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], LabelSet)

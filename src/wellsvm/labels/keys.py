@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm.labels.arguments import MOST, whole_number, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["KeyInstances"]
@@ -36,9 +37,10 @@ class KeyInstances(LabelSet):
     """
 
     def __init__(self, offsets: IntArray, positive: BoolArray, v: int = 1) -> None:
-        offsets, positive = np.asarray(offsets, dtype=np.int64), np.asarray(positive, dtype=np.bool_)
+        offsets = whole_numbers("offsets", offsets, np.int64, 0, MOST)
+        positive = whole_numbers("positive", positive, np.bool_, 0, 1)
         sizes = np.diff(offsets)
-        if v < 1 or sizes.size != positive.size or np.any(sizes < 1):
+        if whole_number("v", v) < 1 or not sizes.size or sizes.size != positive.size or np.any(sizes < 1):
             raise ValueError("bags must not be empty, v must be at least 1, and `positive` has one entry per bag")
         self.v = v
         is_start = np.repeat(~positive, sizes)  # every negative instance begins a row, as does every bag

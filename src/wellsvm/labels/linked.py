@@ -81,6 +81,8 @@ class LinkedLabels(LabelSet):
     """
 
     def __init__(self, links: Links, balance: float, symmetric: bool = True) -> None:
+        if not isinstance(links, Links):
+            raise TypeError(f"links must be Links; got {links!r:.80}")
         self.links, self.n_instances, self.symmetric = links, links.component.size, symmetric
         colour, group = _two_colours(links)
         self.group, self.sign = group[links.component], colour[links.component].astype(np.int8)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.labels.arguments import MOST, whole_numbers
 from wellsvm.labels.balanced import largest
 from wellsvm.labels.base import LabelSet
 
@@ -33,16 +34,23 @@ class NoisyLabels(LabelSet):
     """
 
     def __init__(self, y: Any, flips: tuple[int, int], trusted: Any = None) -> None:
-        self.y: LabelArray = np.asarray(y, dtype=np.int8)
+        self.y: LabelArray = whole_numbers("y", y, np.int8, -1, 1)
         self.n_instances, self.keeps = self.y.size, self.y
-        free = np.ones(self.n_instances, dtype=np.bool_) if trusted is None else ~np.asarray(trusted, dtype=np.bool_)
+        free = (
+            np.ones(self.n_instances, dtype=np.bool_)
+            if trusted is None
+            else ~whole_numbers("trusted", trusted, np.bool_, 0, 1)
+        )
         if self.y.ndim != 1 or not np.all(np.abs(self.y) == 1) or free.shape != self.y.shape:
             raise ValueError("y must hold +1 or -1 for every row, and trusted True or False for every row")
         self.sides: tuple[IntArray, IntArray] = (
             np.flatnonzero(free & (self.y == -1)),
             np.flatnonzero(free & (self.y == 1)),
         )
-        self.flips = (int(flips[0]), int(flips[1]))
+        counts = whole_numbers("flips", flips, np.int64, 0, MOST)
+        if counts.shape != (2,):
+            raise ValueError(f"flips must be two numbers, of negative and of positive rows; got flips={flips!r:.80}")
+        self.flips = (int(counts[0]), int(counts[1]))
         if any(not 0 <= k <= side.size for k, side in zip(self.flips, self.sides)):
             raise ValueError(
                 f"flips must lie between 0 and the number of rows that may be wrong, {self.sides[0].size} negative and "

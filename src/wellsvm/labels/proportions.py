@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
+from wellsvm.labels.arguments import MOST, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["ProportionLabels"]
@@ -30,11 +31,12 @@ class ProportionLabels(LabelSet):
     """
 
     def __init__(self, groups: Any, low: Any, high: Any = None, y_known: Any = None) -> None:
-        self.groups: IntArray = np.asarray(groups, dtype=np.int64)
+        self.groups: IntArray = whole_numbers("groups", groups, np.int64, 0, MOST)
         self.n_instances = self.groups.size
-        self.low: IntArray = np.asarray(low, dtype=np.int64)
-        self.high: IntArray = self.low if high is None else np.asarray(high, dtype=np.int64)
-        self.y_known: LabelArray = np.asarray(np.zeros(self.n_instances) if y_known is None else y_known, dtype=np.int8)
+        self.low: IntArray = whole_numbers("low", low, np.int64, 0, MOST)
+        self.high: IntArray = self.low if high is None else whole_numbers("high", high, np.int64, 0, MOST)
+        known = np.zeros(self.groups.shape, np.int8) if y_known is None else y_known
+        self.y_known: LabelArray = whole_numbers("y_known", known, np.int8, -1, 1)
         self.free = np.flatnonzero(self.y_known == 0)
         if self.y_known.shape != self.groups.shape or self.groups.ndim != 1 or not self.n_instances:
             raise ValueError(

@@ -145,7 +145,14 @@ class Blocks(ABC):
 
     def __getitem__(self, key: Any) -> Matrix:
         """Copies of some rows, in memory; always a matrix, of one row for a number."""
-        return self.gather(np.atleast_1d(np.arange(self.shape[0])[key]))
+        every = np.arange(self.shape[0])
+        try:
+            chosen = np.atleast_1d(every[key])
+        except (IndexError, OverflowError) as error:
+            raise IndexError(f"rows are chosen by a number, a slice, a mask or an array of numbers: {error}") from error
+        if chosen.ndim != 1:
+            raise IndexError(f"rows are chosen by a number, a slice, a mask or an array of numbers; got {key!r:.80}")
+        return self.gather(chosen)
 
     def gather(self, chosen: IntArray) -> Matrix:
         """Copies of the chosen rows, in the order asked for."""
