@@ -10,8 +10,9 @@ import io
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 BLOCK = re.compile(
@@ -79,7 +80,8 @@ def main(pages: list[str]) -> None:
     for name in pages:
         path, namespace = Path(name).resolve(), {"__name__": "__main__"}
         text = path.read_text(encoding="utf-8")
-        new = filled(text, lambda block, path=path, namespace=namespace: printed(block, path, namespace))
+        with TemporaryDirectory() as folder, chdir(folder):  # blocks save models and pictures
+            new = filled(text, lambda block, path=path, namespace=namespace: printed(block, path, namespace))
         path.write_text(new, encoding="utf-8")
         print("changed" if new != text else "same   ", name)
 

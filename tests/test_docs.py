@@ -93,6 +93,17 @@ def test_outputs_are_filled_in_once():
     assert outputs.filled(once, lambda block: "1\n" if "print" in block.content else "") == once
 
 
+@needs_docs
+def test_files_that_blocks_write_do_not_stay(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "page.md"
+    page.write_text('```python\nopen("model.skops", "w").close()\nprint("saved")\n```\n')
+    monkeypatch.chdir(tmp_path)
+    outputs_module().main(["page.md"])
+    assert capsys.readouterr().out.split() == ["changed", "page.md"]
+    assert page.read_text().endswith("```text\nsaved\n```\n")
+    assert list(tmp_path.iterdir()) == [page]
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_commands_and_options_exist(path):
     typer = pytest.importorskip("typer")

@@ -37,8 +37,30 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
 def test_unlabeled_rows_lift_accuracy_on_held_out_rows(small):
     trials = list(demo_module.run_trials(load_digits(), splits=2))
     assert len(trials) == 2 * 2 * 2
-    supervised, semi_supervised = demo_module._accuracies(trials, 8).mean(axis=0)
-    assert semi_supervised > supervised + 0.02
+    accuracy = dict(zip(demo_module.METHODS, demo_module._accuracies(trials, 8).mean(axis=0)))
+    assert accuracy["wellsvm"] > accuracy["supervised SVM"] + 0.02
+
+
+def test_every_method_gets_the_same_rows_and_labels(small, monkeypatch):
+    seen = []
+
+    class Spy:
+        def fit(self, X, y):
+            seen.append((X, y))
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    methods = {name: lambda gamma, seed: Spy() for name in ("one", "other")}
+    monkeypatch.setattr(demo_module, "METHODS", methods)
+    trials = list(demo_module.run_trials(load_digits(), splits=1))
+    assert len(seen) == 2 * len(trials) == 8
+    for (X, y), (other_X, other_y), trial in zip(seen[::2], seen[1::2], trials):
+        np.testing.assert_array_equal(X, other_X)
+        np.testing.assert_array_equal(y, other_y)
+        assert np.count_nonzero(y >= 0) == trial.n_labels
+        assert trial.right.shape == (2, trial.rows.size)
 
 
 def test_trials_depend_on_the_seed_alone(small):
@@ -54,6 +76,8 @@ def test_demo_prints_a_table_and_saves_the_picture_whole(small, monkeypatch, cap
     code, out, err = run(monkeypatch, capsys, "demo", "--splits", "1", "--output", "picture.png")
     assert (code, err) == (0, "")
     assert "Accuracy on held-out rows" in out
+    for name in ("SelfTrainingClassifier", "LabelSpreading", "SemiSupervisedSVC"):
+        assert name in out
     assert "1 random split each" in " ".join(out.split())
     assert "picture.png" in out
     assert [path.name for path in small.iterdir()] == ["picture.png"]

@@ -339,7 +339,7 @@ Picture = Annotated[Path, typer.Option("--output", help="Where to save the pictu
 Splits = Annotated[
     int | None,
     typer.Option(
-        "--splits", min=1, max=1000, help="Random splits per pair of digits; 5, or 1 without compiled kernels."
+        "--splits", min=1, max=1000, help="Random splits per pair of digits; 2, or 1 without compiled kernels."
     ),
 ]
 DemoSeed = Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Seed of the splits.")]

@@ -57,8 +57,8 @@ def demo(
 ) -> None:
     """Show what unlabeled rows gain on digits.
 
-    Distinguishes all pairs of handwritten digits, given a handful of labels, with and without unlabeled rows, and draws
-    a figure.
+    Distinguishes all pairs of handwritten digits, given a handful of labels, and draws a figure that compares a
+    supervised SVM, scikit-learn's SelfTrainingClassifier and LabelSpreading, and SemiSupervisedSVC.
     """
     from wellsvm.cli.demo import demo as run
 
