@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -41,7 +42,24 @@ def prepare() -> None:
     os.environ |= {"POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0"}
     _frames._try_in_another_process = lambda path, reader: None
     ask_for_memory_once()
+    _remember_names_of_types()
     sklearn.set_config(skip_parameter_validation=True)
+
+
+def _remember_names_of_types() -> None:
+    """skops writes the names of the thousand types that it trusts out for every node of a file: once is enough."""
+    audit = sys.modules.get("skops.io._audit")
+    if audit is not None:
+        names, known = audit.get_type_paths, {}
+
+        def remembered(types: Any) -> list[str]:
+            if not isinstance(types, list) or len(types) < 20:
+                return names(types)
+            if id(types) not in known:
+                known[id(types)] = types, names(types)  # kept, so that no other list has its place
+            return known[id(types)][1]
+
+        audit.get_type_paths = remembered
 
 
 # ------------------------------------------------------------------ good files

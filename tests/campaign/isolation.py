@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import os
 import pickle
@@ -59,7 +60,7 @@ def in_child(make: Callable[[], Any]) -> Any:
 
 def ask_for_memory_once() -> None:
     """In a child: what memory the machine has is not asked anew in every case, which reads a dozen files."""
-    for probe in ("_free_of_machine", "_left_in_groups"):
+    for probe in ("_free_of_machine", "_left_in_groups", "_left_of_address_space"):
         room = getattr(_memory, probe)()
         setattr(_memory, probe, lambda room=room: room)
 
@@ -73,6 +74,7 @@ def _child(cases, begin, attack, prepare, confirm, counts, failures) -> int:
             os.close(reading)
             _quiet()
             prepare()
+            gc.freeze()  # what is there already need not be searched for garbage
             _attack_all(cases[begin:], attack, writing)
         finally:
             os._exit(3)  # never back into the parent's code; a fault of the campaign itself counts as a crash

@@ -7,6 +7,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,7 @@ def damaged_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 
 def damaged_members(content: bytes, rng: np.random.Generator) -> bytes:
     """A member of an archive changed, and its checksum with it."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = dict(_members(content))
     name = list(members)[rng.integers(len(members))]
     kind = rng.integers(8)
     if name.endswith(".json") and kind < 5:
@@ -58,6 +58,12 @@ def damaged_members(content: bytes, rng: np.random.Generator) -> bytes:
         for key, value in members.items():
             archive.writestr(key, value)
     return out.getvalue()
+
+
+@cache
+def _members(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def another_array(member: bytes, rng: np.random.Generator) -> bytes:

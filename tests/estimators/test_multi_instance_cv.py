@@ -224,7 +224,7 @@ BAD = {
     "contexts infinite": (lambda: fit(contexts=[np.inf]), "contexts must be"),
     "no contexts": (lambda: fit(contexts=[]), "contexts is empty"),
     "one fold": (lambda: fit(cv=1), "cv must be"),
-    "folds True": (lambda: fit(cv=True), "cv must be"),
+    "folds True": (lambda: fit(cv=True), "cv=True must be an int, a splitter"),
     "folds in words": (lambda: fit(cv="five"), "cv"),
     "no folds": (lambda: fit(cv=[]), "gives no folds"),
     "a fold without test bags": (lambda: fit(cv=[(np.arange(40), np.arange(0))]), "no bag to be judged by"),
