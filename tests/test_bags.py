@@ -260,5 +260,6 @@ def test_arrays_of_bags_hold_numbers_in_three_dimensions():
     with pytest.raises(ValueError, match="the array of bags contains something that is not a number"):
         Bags.from_list(np.full((2, 1, 3), "x"))
     assert Bags.from_list(np.ones((2, 1, 3), dtype=object)).X.dtype == np.float64
-    with pytest.raises(ValueError, match=r"bag 0 has shape \(3,\)"):
-        Bags.from_list([sparse.coo_array(np.ones(3))])
+    if (flat := sparse.coo_array(np.ones(3))).ndim == 1:  # SciPy before 1.13 makes a row of it
+        with pytest.raises(ValueError, match=r"bag 0 has shape \(3,\)"):
+            Bags.from_list([flat])

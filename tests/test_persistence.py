@@ -275,7 +275,8 @@ def test_a_file_whose_root_is_no_estimator_is_refused(saved):
     def plant(schema):
         schema |= {"__class__": "exp", "__module__": "numpy", "__loader__": "FunctionNode", "__id__": 1}
 
-    with pytest.raises(ValueError, match="not contain an estimator but ufunc"):
+    # NumPy's functions are among what skops trusts if it knows this NumPy, else they are refused as a type.
+    with pytest.raises(ValueError, match=r"not contain an estimator but ufunc|not loaded: numpy\.exp"):
         wellsvm.load(with_schema(saved, plant))
 
 

@@ -10,6 +10,7 @@ __all__ = ["OF_PIPELINES"]
 OF_PIPELINES = (
     # make_column_selector, and what it and the encoders take as types of columns
     "sklearn.compose._column_transformer.make_column_selector",
+    "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
     "builtins.object",
     "numpy.dtype",
     "numpy.generic",

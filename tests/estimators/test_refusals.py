@@ -54,7 +54,7 @@ def test_unlabeled_rows_cannot_be_scored(y, unlabeled):
         fitted.score(X, y)
     with pytest.raises(ValueError, match=NAMES_BOTH):
         fitted.score(X[:1], y[:1])
-    labeled = np.asarray(y)[~HIDDEN]
+    labeled = np.array(np.asarray(y)[~HIDDEN].tolist())  # numbers, not objects, which scikit-learn 1.6 cannot compare
     assert fitted.score(X[~HIDDEN], labeled) == accuracy_score(labeled, fitted.predict(X[~HIDDEN]))
 
 

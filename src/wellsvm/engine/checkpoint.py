@@ -83,7 +83,7 @@ class Checkpoint:
             self.values = {name: v for name, v in self.values.items() if not name.startswith(prefix)}
             self.values |= {prefix + name: np.array(value) for name, value in values.items()}
             with replacing(self.path) as file:
-                np.savez(file, allow_pickle=False, **self.values, seal=np.array(_seal_of(self.values)))
+                np.savez(file, **self.values, seal=np.array(_seal_of(self.values)))
 
     def under(self, prefix: str) -> dict[str, np.ndarray]:
         """Values under a prefix."""
