@@ -1,51 +1,45 @@
-"""Whether the search for labels helps where only proportions of groups are known: by groups held out.
+"""What serves best where only proportions of groups are known: by groups held out, whose proportions are known too.
 
-Where the classes overlap, the labels of largest margin that keep the proportions may have little to do with the
-classes, and the first labels, by the direction that fits the proportions best, are nearer to the truth. Groups held
-out tell: their proportions are known, and a function that has not seen them says what they should be. The search is
-used where the squared error of these shares is smaller than that of the SVM on the first labels, by one standard error.
+1. At what price the counts of groups are made likely (likely_counts.py): that under which the counts of the groups held
+   out are most likely.
+2. Whether labels are searched for. Where classes overlap, the labels of largest margin that keep the proportions may
+   have little to do with the classes, and the f under which the counts are likely is nearer to the truth. The search,
+   which starts from it, is used where the counts of the groups held out are more likely under its values, by a standard
+   error; both are scaled and shifted first as suits them best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from scipy import optimize
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm.engine.group_counts import GroupCounts
+from wellsvm.engine.likely_counts import likely_path
 from wellsvm.engine.recipe import Guess, Task, search
-from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.proportions import ProportionLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
-from wellsvm.rows.linear import LinearRows
-from wellsvm.solver.master import fit_svm
+from wellsvm.rows.coordinates import coordinates_of
 
-__all__ = ["first_direction", "first_labels_price", "searching_helps"]
-
-
-def first_direction(rows: Rows, labels: ProportionLabels, heard: BoolArray) -> FloatArray:
-    """Scores ``<x, sum_i (share of i's group - mean share) x_i>`` of all rows, summed over those ``heard``.
-
-    The covariance of rows and shares: the direction of the difference of the class means, as in the mean map.
-    """
-    share = _shares(labels)[labels.groups]
-    known = labels.y_known != 0
-    share = np.where(known, labels.y_known > 0, share)  # a label says more than the share of its group
-    weights = np.where(heard, share - share[heard].mean(), 0.0)
-    return np.asarray(rows.scores(rows.combine(np.ascontiguousarray(weights[:, None])))[:, 0])
+__all__ = ["GroupVerdict", "judge_groups"]
 
 
-def first_labels_price(rows: Rows, options: Options) -> float:
-    """Price of the SVM on the first labels, as a share of C."""
-    return options.first_labels_price if isinstance(rows, LinearRows) else options.first_labels_kernel_price
+class GroupVerdict(NamedTuple):
+    """Price of the counts of groups, as a share of C, and whether labels are to be searched for."""
+
+    price: float
+    searches: bool
 
 
-def searching_helps(
+def judge_groups(
     rows: Rows, label_sets: Sequence[ProportionLabels], loss: str, C: FloatArray, seed: int, options: Options
-) -> bool:
-    """Compare the search with the SVM on the first labels by the shares of groups held out.
+) -> GroupVerdict:
+    """Hold groups out, fold by fold, and see what tells their shares best.
 
     Parameters
     ----------
@@ -65,56 +59,81 @@ def searching_helps(
     rng, n_groups = np.random.default_rng(seed), int(label_sets[0].groups.max()) + 1
     order = rng.permutation(n_groups)
     if n_groups < 2 * options.group_folds:
-        return False  # too few to hold any out
+        return GroupVerdict(options.group_price, False)  # too few to hold any out
     sizes = np.bincount(label_sets[0].groups, minlength=n_groups)[order]
     judged = order[: max(2 * options.group_folds, int(np.searchsorted(np.cumsum(sizes), options.judged_rows)))]
     chosen = np.flatnonzero(np.isin(label_sets[0].groups, judged))
     if chosen.size < C.size:
         rows, C, label_sets = rows.part(chosen), C[chosen], [_part(labels, chosen) for labels in label_sets]
     fold = rng.permutation(int(label_sets[0].groups.max()) + 1) % options.group_folds
-    gains = []
-    for f in range(options.group_folds):
-        for labels in label_sets:
-            out = fold[labels.groups] == f
-            searched, first = _errors(rows, labels, loss, np.where(out, 0.0, C), out, rng, options)
-            gains.append(first - searched)
-    gain = np.concatenate(gains)
-    return bool(gain.mean() > options.group_errors * gain.std() / np.sqrt(gain.size))
+    problems = [_Problem.of(rows, labels, fold, C, rng, options) for labels in label_sets]
+    best = int(np.argmin(np.sum([problem.unlikely for problem in problems], axis=0)))
+    gain = np.concatenate([problem.gain_of_searching(best, loss, rng) for problem in problems])
+    searches = bool(gain.mean() > options.group_errors * gain.std() / np.sqrt(gain.size))
+    return GroupVerdict(options.group_prices[best], searches)
 
 
-def _errors(
-    rows: Rows,
-    labels: ProportionLabels,
-    loss: str,
-    C: FloatArray,
-    out: BoolArray,
-    rng: np.random.Generator,
-    options: Options,
-) -> tuple[FloatArray, FloatArray]:
-    """Squared errors of the shares of the groups ``out``, by the search and by the SVM on the first labels."""
-    scores = first_direction(rows, labels, ~out)
-    y = labels.linear_oracle(scores)
-    first = fit_svm(
-        rows, BalancedLabels.known(y), Losses.of(loss, first_labels_price(rows, options) * C), y,
-        tol=options.judge_tol * options.tol, rng=rng, options=options,
-    )  # fmt: skip
-    task = Task(rows, labels, Losses.of(loss, C), rising=np.ones(C.size, dtype=np.bool_))
-    found = search(task, Guess(scores), options, rng)
-    return _misses(labels, found.scores(), out), _misses(labels, first.scores(), out)
+class _Problem(NamedTuple):
+    """One label set with its groups held out, fold by fold, and what was found on the others.
+
+    ``likely`` holds f of every price and fold, and ``unlikely`` how little it tells the counts of groups held out.
+    """
+
+    rows: Rows
+    labels: ProportionLabels
+    C: FloatArray
+    out: list[BoolArray]
+    counts: GroupCounts
+    likely: list[list[FloatArray]]
+    unlikely: FloatArray
+    options: Options
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        labels: ProportionLabels,
+        fold: IntArray,
+        C: FloatArray,
+        rng: np.random.Generator,
+        options: Options,
+    ) -> _Problem:
+        """Make the counts of each fold's other groups likely, at every price."""
+        out = [fold[labels.groups] == f for f in range(options.group_folds)]
+        coordinates, prices = coordinates_of(rows, np.arange(0), rng, options), options.group_prices
+        paths = [
+            likely_path(coordinates, labels, np.where(held, 0.0, C), prices, rows.bias > 0, options) for held in out
+        ]
+        likely = [[point.f for point in points] for points in zip(*paths)]
+        counts = GroupCounts(labels, C, options)
+        unlikely = np.array([counts.of_groups(_pooled(f, out)).sum() for f in likely])
+        return cls(rows, labels, C, out, counts, likely, unlikely, options)
+
+    def gain_of_searching(self, price: int, loss: str, rng: np.random.Generator) -> FloatArray:
+        """What the search lowers of the loss of every group held out, from where its counts are likely."""
+        found = []
+        for held, f in zip(self.out, self.likely[price]):
+            losses = Losses.of(loss, np.where(held, 0.0, self.C))
+            task = Task(self.rows, self.labels, losses, rising=np.ones(f.size, dtype=np.bool_))
+            found.append(search(task, Guess(f), self.options, rng).scores())
+        likely, searched = (self._rescaled(_pooled(f, self.out)) for f in (self.likely[price], found))
+        return self.counts.of_groups(likely) - self.counts.of_groups(searched)
+
+    def _rescaled(self, f: FloatArray) -> FloatArray:
+        """``a f + b`` under which the counts are most likely: values of an SVM are no chances."""
+        f = f / max(float(np.abs(f).max()), Options.trace)
+
+        def objective(v: FloatArray) -> tuple[float, FloatArray]:
+            value, slopes = self.counts.loss(v[0] * f + v[1])
+            return value, np.array([slopes @ f, slopes.sum()])
+
+        a, b = optimize.minimize(objective, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
+        return np.asarray(a * f + b)
 
 
-def _misses(labels: ProportionLabels, f: FloatArray, out: BoolArray) -> FloatArray:
-    size = np.bincount(labels.groups, minlength=labels.low.size)
-    predicted = np.bincount(labels.groups[f > 0], minlength=labels.low.size)
-    asked = np.unique(labels.groups[out])
-    return np.asarray((predicted / np.maximum(size, 1) - _shares(labels))[asked] ** 2)
-
-
-def _shares(labels: ProportionLabels) -> FloatArray:
-    """Share of positives in every group, known ones included: the middle of its bounds."""
-    size = np.bincount(labels.groups, minlength=labels.low.size)
-    known = np.bincount(labels.groups[labels.y_known == 1], minlength=labels.low.size)
-    return np.asarray((known + (labels.low + labels.high) / 2) / np.maximum(size, 1))
+def _pooled(values: Sequence[FloatArray], out: Sequence[BoolArray]) -> FloatArray:
+    """Of every row the value of the fold that held it out."""
+    return np.asarray(np.select(list(out), list(values)))
 
 
 def _part(labels: ProportionLabels, chosen: IntArray) -> ProportionLabels:

@@ -22,9 +22,8 @@ from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import at_full_price, search
-from wellsvm.engine.smooth import SmoothSolution, search_smoothly
+from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.engine.task import Guess, Opening, Task
-from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
@@ -111,9 +110,8 @@ def _searched_and_relaxed(
 def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None) -> Fit:
     """The smooth search first; the relaxation starts from its labels, and need not be solved far."""
     opening, labels, coordinates = opened(task, options, rng), task.labels, task.coordinates
-    assert isinstance(labels, BalancedLabels)
     assert coordinates is not None
-    searched = partial(search_smoothly, coordinates, labels, task.losses, options)
+    searched = partial(task.descend, coordinates, labels, task.losses, options)
     found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
     if options.refine:
         options = replace(options, min_decrease=options.joint_decrease * options.min_decrease)

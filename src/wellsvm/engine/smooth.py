@@ -21,6 +21,7 @@ from scipy import optimize
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.coordinates import Coordinates
@@ -36,7 +37,7 @@ class SmoothSolution:
     ----------
     coordinates : Coordinates
         The space of w.
-    labels : BalancedLabels
+    labels : LabelSet
         Labels that are allowed.
     w : array of shape (n_coordinates,)
         Weights.
@@ -49,7 +50,7 @@ class SmoothSolution:
     """
 
     coordinates: Coordinates
-    labels: BalancedLabels
+    labels: LabelSet
     w: FloatArray
     offset: float
     f: FloatArray
@@ -57,7 +58,7 @@ class SmoothSolution:
 
     @classmethod
     def of(
-        cls, coordinates: Coordinates, labels: BalancedLabels, w: FloatArray, offset: float, objective: float
+        cls, coordinates: Coordinates, labels: LabelSet, w: FloatArray, offset: float, objective: float
     ) -> SmoothSolution:
         """From weights and offset; the values follow."""
         return cls(coordinates, labels, w, offset, coordinates.values(w) + offset, objective)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, LabelArray
+from wellsvm.engine.smooth import SmoothSolution, search_smoothly
 from wellsvm.labels.base import LabelSet
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -18,7 +19,10 @@ from wellsvm.rows.coordinates import Coordinates
 if TYPE_CHECKING:
     from wellsvm.engine.checkpoint import Stages
 
-__all__ = ["Guess", "Opening", "Task"]
+__all__ = ["Descend", "Guess", "Opening", "Task"]
+
+Descend: TypeAlias = Callable[[Coordinates, Any, Losses, Options], SmoothSolution]
+"""A smooth search, for the kind of label set that it knows."""
 
 
 class Guess(NamedTuple):
@@ -54,8 +58,8 @@ class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
     ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` are where a fit is kept, if it is (checkpoint.py); ``coordinates`` are what a smooth search moves in, and
-    None asks for another search.
+    ``stages`` are where a fit is kept, if it is (checkpoint.py); ``coordinates`` are what the smooth search ``descend``
+    moves in, and None asks for another search.
     """
 
     rows: Rows
@@ -66,3 +70,4 @@ class Task:
     title: str = ""
     stages: Stages | None = None
     coordinates: Coordinates | None = None
+    descend: Descend = search_smoothly

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from wellsvm.engine.group_judgement import first_direction, first_labels_price, searching_helps
+from wellsvm._typing import FloatArray
+from wellsvm.engine.group_judgement import GroupVerdict, judge_groups
+from wellsvm.engine.likely_counts import likely_counts
+from wellsvm.engine.recipe import Fit
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.group_shares import GroupShares, read_group_shares
 from wellsvm.estimators.parameters import flag, number
-from wellsvm.estimators.weak_base import WeakBase, class_labels
-from wellsvm.labels.balanced import BalancedLabels
-from wellsvm.labels.base import LabelSet
+from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels
 from wellsvm.labels.proportions import ProportionLabels
+from wellsvm.losses import Losses
+from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows.coordinates import coordinates_of
 
 __all__ = ["ProportionSVC"]
 
@@ -32,7 +38,7 @@ class ProportionSVC(WeakBase):
         Tolerance of the proportions: a share p becomes the interval from p - slack to p + slack.
     safe : bool, default=True
         Whether to skip the search for labels if it does not help to predict the proportions of held-out groups. The
-        result is then an SVM with a low penalty on the labels given by the direction that fits the proportions best.
+        result is then the function under which the proportions are most likely, which the search starts from.
     classes : array of shape (n_classes,) or None, default=None
         Names of the classes, in the order of the columns of ``proportions``. None: the column names of ``proportions``
         if it has any, the classes in ``y`` if it is given, otherwise 0, 1, ...
@@ -207,20 +213,30 @@ class ProportionSVC(WeakBase):
         y_known = class_labels(given.known.codes, len(given.known.classes))
         counts = [given.bounds(k, slack, known) for k, known in zip(given.positive, y_known)]
         label_sets = [ProportionLabels(given.rows, *bounds, known) for bounds, known in zip(counts, y_known)]
-        heard = np.ones(ground.weight.size, dtype=bool)
-        scores = [first_direction(ground.rows, labels, heard) for labels in label_sets]
-        prices, asked = C * ground.weight, flag("safe", self.safe) and bool(np.any(given.known.codes < 0))
-        self.searched_ = not asked or searching_helps(
-            ground.rows, label_sets, ground.loss, prices, ground.seed, ground.options
-        )
-        sets: list[LabelSet] = list(label_sets)
-        if not self.searched_:
-            sets = [BalancedLabels.known(labels.linear_oracle(f)) for labels, f in zip(label_sets, scores)]
-            prices = first_labels_price(ground.rows, ground.options) * prices
-        fits = self._fit_sets(ground, given.known, sets, [[f] for f in scores], prices, heard)
+        fits = self._fit_groups(ground, given.known, label_sets, C * ground.weight)
         if len(fits) == 1:
             y_found = label_sets[0].linear_oracle(fits[0].scores())
             self.transduction_ = self.classes_[(y_found > 0).astype(np.intp)]
         self.groups_ = given.names
         self.proportions_ = ((given.low + given.high) / 2)[: len(given.names)]
         return self
+
+    def _fit_groups(
+        self, ground: Ground, known: PartialLabels, label_sets: list[ProportionLabels], prices: FloatArray
+    ) -> list[Fit]:
+        """Make the counts likely, and search labels from there, as groups held out advise."""
+        judged = flag("safe", self.safe) and bool(np.any(known.codes < 0))
+        verdict = GroupVerdict(ground.options.group_price, True)
+        if judged:
+            verdict = judge_groups(ground.rows, label_sets, ground.loss, prices, ground.seed, ground.options)
+        self.searched_ = verdict.searches
+        coordinates = coordinates_of(ground.rows, np.arange(0), ground.rng(len(label_sets)), ground.options)
+        descend = partial(likely_counts, share=verdict.price, offset=ground.rows.bias > 0)
+        heard = np.ones(prices.size, dtype=bool)
+        if not verdict.searches:
+            return self._fit_sets(
+                ground, known, label_sets, [()] * len(label_sets), prices, heard, smooth=(coordinates, descend)
+            )
+        losses = Losses.of(ground.loss, prices)
+        scores = [[descend(coordinates, labels, losses, ground.options).f] for labels in label_sets]
+        return self._fit_sets(ground, known, label_sets, scores, prices, heard)

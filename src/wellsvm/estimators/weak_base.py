@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight
 from wellsvm._input import check_matrix
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
+from wellsvm.engine.task import Descend
 from wellsvm.estimators.base import make_kernel
 from wellsvm.estimators.parameters import price, require_prices, seed_of, threads
 from wellsvm.estimators.semi_supervised_base import SemiSupervisedBase
@@ -26,6 +27,7 @@ from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
+from wellsvm.rows.coordinates import Coordinates
 from wellsvm.rows.kernels import Kernel
 from wellsvm.solver.master import fit_svm
 
@@ -104,16 +106,18 @@ class WeakBase(SemiSupervisedBase):
         prices: FloatArray,
         rising: BoolArray,
         together: bool = False,
+        smooth: tuple[Coordinates, Descend] | None = None,
     ) -> list[Fit]:
         """Fit one label set, or one per class, from first scores; store the model.
 
         ``known`` holds the classes and the codes of the rows whose label is certain. ``prices`` are those of the rows,
-        of which those ``rising`` rise in an annealed search; ``together`` gives every row one class in it.
+        of which those ``rising`` rise in an annealed search; ``together`` gives every row one class in it. ``smooth``
+        asks for a smooth search in place of it.
         """
         losses = Losses.of(ground.loss, prices)
         titles = self._titles(known.classes)
         tasks = [
-            Task(ground.rows, labels, losses, FromScores(first), rising, title)
+            Task(ground.rows, labels, losses, FromScores(first), rising, title, None, *(smooth or ()))
             for labels, first, title in zip(label_sets, scores, titles)
         ]
         progress = self._progress(ground.X, parts=len(tasks), max_iter=ground.options.max_iter)

@@ -1,0 +1,80 @@
+"""f under which the counts of groups are most likely: a smooth descent, no labels.
+
+    minimise over w and b    1/2 ||w||^2 + loss of the counts under f,    f_i = w'(z_i - mean z) + b
+
+The loss is that of group_counts.py. It is not convex: the labels of a group may change places. So prices rise, each
+minimum the start of the next descent (L-BFGS), and the first one is nearly the mean map: at f = 0 the slope of a row is
+half less the share of its group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import optimize
+
+from wellsvm._typing import FloatArray
+from wellsvm.engine.group_counts import GroupCounts
+from wellsvm.engine.smooth import SmoothSolution
+from wellsvm.labels.proportions import ProportionLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.coordinates import Coordinates
+
+__all__ = ["likely_counts", "likely_path"]
+
+
+def likely_counts(
+    coordinates: Coordinates, labels: ProportionLabels, losses: Losses, options: Options, share: float, offset: bool
+) -> SmoothSolution:
+    """Descend along `Options.group_prices` up to ``share`` of the price of the losses; see `likely_path`."""
+    prices = [price for price in options.group_prices if price < share]
+    *_, last = likely_path(coordinates, labels, losses.prices, [*prices, share], offset, options)
+    return last
+
+
+def likely_path(
+    coordinates: Coordinates,
+    labels: ProportionLabels,
+    C: FloatArray,
+    prices: Sequence[float],
+    offset: bool,
+    options: Options,
+) -> Iterator[SmoothSolution]:
+    """Descend at every price in turn; a pass over the rows for every step.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+        The rows.
+    labels : ProportionLabels
+        Groups, bounds on their counts, known labels.
+    C : array of shape (n_rows,)
+        Price of every row; those of price 0 are not looked at.
+    prices : sequence of float
+        Shares of these, one after the other.
+    offset : bool
+        Whether f has an intercept; without one ``f = w'z``.
+    options : Options
+        Constants.
+    """
+    counts, used = GroupCounts(labels, C, options), np.flatnonzero(C > 0)
+    weights = np.zeros(C.size)
+    weights[used] = float(offset) / max(1, used.size)
+    centre = coordinates.combine(weights)
+    how = {"maxcor": options.smooth_memory, "ftol": options.tol**2, "gtol": 0.0, "maxiter": options.smooth_steps}
+    v = np.zeros(coordinates.n_coordinates + 1)
+
+    def objective(v: FloatArray, price: float) -> tuple[float, FloatArray]:
+        w, b = v[:-1], v[-1]
+        value, slopes = counts.loss(coordinates.values(w) + (b - centre @ w))
+        slopes *= price
+        total = float(slopes.sum())
+        gradient = w + coordinates.combine(slopes) - total * centre
+        return 0.5 * float(w @ w) + price * value, np.append(gradient, offset * total)
+
+    for price in prices:
+        found = optimize.minimize(objective, v, args=(price,), jac=True, method="L-BFGS-B", options=how)
+        v = found.x
+        yield SmoothSolution.of(coordinates, labels, v[:-1], float(v[-1] - centre @ v[:-1]), float(found.fun))
