@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments.arguments import say
+from experiments.environment import code_state
 from experiments.journal import Entry, Journal
 from experiments.markdown import pipe_table
 from experiments.marked_places import fill
@@ -198,11 +199,11 @@ def add_command(commands: Any, results: Path) -> None:
 
 def run(arguments: argparse.Namespace, journal: Journal) -> None:
     """Run what is not in the journal yet."""
-    wanted = arguments.parts or ["budgets", "large", *TRIALS]
+    wanted, state = arguments.parts or ["budgets", "large", *TRIALS], code_state()
 
     def noting(part: str, number: int) -> Callable[..., None]:
         def note(**values: Any) -> None:
-            journal.append({"part": part, "trial": number, **values})
+            journal.append({"part": part, "trial": number, "state": state, **values})
             say(f"{part} {number}: {values}")
 
         return note
@@ -286,12 +287,12 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
                 "the rows read, copies included",
             )
     for e in of("large"):
-        told = "the same bits" if e["same_bits"] else f"{e['same_labels']:.2%} of the labels"
+        told = "the same bits" if e["same_bits"] else "other bits"
         yield (
-            f'{e["rows"]:,} x {e["features"]:,}, {e["megabytes"]:.0f} MB, memory="100 MB"',
+            f'{e["rows"]:,} x {e["features"]:,}, {e["size"] / 1e6:.0f} MB, memory="{e["memory"] / 1e6:.0f} MB"',
             f"{told}; {e['ratio']:.2f} times the processor time of memory; memory without the page cache at most "
-            f"{e['peak_in_blocks'] / 1e6:.0f} MB more than before the fit, where the rows alone are "
-            f"{e['in_ram'] / 1e6:.0f} MB in memory",
+            f"{e['peak_in_blocks'] / 1e6:.0f} MB more than before the folder was opened"
+            + (f", a quarter of the file is {e['size'] / 4e6:.0f} MB" if e["kind"] == "quarter" else ""),
         )
     for e in of("partitions"):
         bits = "the same bits as memory" if e["same_bits"] else f"objective {e['objective']:.0e} off"
@@ -313,6 +314,8 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
     for e in of("empty pass"):
         told = f"least {e['least_ms']:.0f} ms, median {e['median_ms']:.0f} ms, at a load of {e['load']:.0f}"
         yield "a pass of two empty tasks", told
+    states = sorted({e.get("state", "not noted") for e in entries})
+    yield "code", f"{len(states)} state: {', '.join(states)} (Git's names of src/wellsvm and cpp)"
 
 
 if __name__ == "__main__":  # the driver that is killed

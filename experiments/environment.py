@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from experiments.internals import replacing, versions
 
-__all__ = ["described", "environment", "known_environment", "note_environment"]
+__all__ = ["code_state", "described", "environment", "known_environment", "note_environment"]
 
 ENVIRONMENTS = "environment.json"
 
@@ -17,6 +18,18 @@ ENVIRONMENTS = "environment.json"
 def environment() -> dict[str, str]:
     """What figures depend on besides the code."""
     return {**versions(), "processors": str(os.cpu_count())}
+
+
+def code_state() -> str:
+    """Git's names of the sources of the library; "changed" where they are not as they were committed."""
+    root, names = Path(__file__).parents[1], ("src/wellsvm", "cpp")
+
+    def git(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *command], cwd=root, capture_output=True, text=True, check=False)
+
+    if git("diff", "--quiet", "HEAD", "--", *names).returncode:
+        return "changed"
+    return " ".join(git("rev-parse", "--short=8", f"HEAD:{name}").stdout.strip() for name in names)
 
 
 def described(environment: Mapping[str, str]) -> str:

@@ -39,14 +39,22 @@ class Losses(NamedTuple):
         return np.divide(1.0, self.ridge, out=self.cap.copy(), where=self.ridge > 0)
 
     def eased(self, rows: BoolArray, share: float | FloatArray) -> Losses:
-        """The same with C of some ``rows`` at a share of what it is; one share, or one for every row."""
-        share = np.where(rows, share, 1.0)
+        """The same with C of some ``rows`` at a share of what it is; one share, or one for every row, in an array that
+        is written to."""
+        share = np.full(rows.shape, share) if np.isscalar(share) else np.asarray(share)
+        share[~rows] = 1.0
         boxed = np.any((self.cap > 0) & (self.cap < np.inf))
-        return Losses(self.cap * share if boxed else self.cap, self.ridge / share if self.ridge.any() else self.ridge)
+        ridge = self.ridge / share if self.ridge.any() else self.ridge
+        return Losses(np.multiply(share, self.cap, out=share) if boxed else self.cap, ridge)
 
-    def total(self, margins: FloatArray, rows: IntArray) -> float:
-        """Sum of the losses of ``rows`` at the given margins of all rows."""
-        every = rows.size == margins.size
+    def priced(self) -> IntArray | None:
+        """The rows that have a price; None where all do, since their numbers would take 8 bytes each."""
+        used = self.cap > 0
+        return None if used.all() else np.flatnonzero(used)
+
+    def total(self, margins: FloatArray, rows: IntArray | None) -> float:
+        """Sum of the losses of ``rows``, all if None, at the given margins of all rows."""
+        every = rows is None or rows.size == margins.size
         slack = 1.0 - (margins if every else margins[rows])
         np.maximum(0.0, slack, out=slack)
         cap, ridge = (self.cap, self.ridge) if every else (self.cap[rows], self.ridge[rows])

@@ -24,6 +24,7 @@ from typing import Any
 from campaign import files, inputs, large, processes
 from campaign.isolation import ask_for_memory_once, run_batch
 from campaign.outcomes import FAILURES
+from experiments.environment import code_state
 from experiments.journal import Journal
 from experiments.marked_places import fill
 
@@ -62,18 +63,6 @@ class Class:
     def _begin(self, folder: str) -> None:
         os.chdir(folder)  # checkpoint="auto" is a file of that name
         self.prepare()
-
-
-def state() -> str:
-    """What the library is: Git's names of its sources; "changed" where they are not as they were committed."""
-    names = ("src/wellsvm", "cpp")
-
-    def git(*command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=False)
-
-    if git("diff", "--quiet", "HEAD", "--", *names).returncode:
-        return "changed"
-    return " ".join(git("rev-parse", "--short=8", f"HEAD:{name}").stdout.strip() for name in names)
 
 
 def _as_is(seed: int, number: int, folder: str) -> tuple[int, int, str]:
@@ -137,7 +126,7 @@ CLASSES = [
 
 def run(chosen: list[Class], seed: int, share: float, journal: Journal) -> None:
     """Run what the journal does not have yet, batch by batch."""
-    now = state()
+    now = code_state()
     for one in chosen:
         total = max(1, round(share * one.cases))
         for begin in range(0, total, one.batch):

@@ -50,7 +50,7 @@ def cutting_plane(
     """Run Algorithm 1 from the label vectors ``first``; a callback that returns True ends the run."""
     options, began = state.options, perf_counter()
     history: list[Record] = []
-    rows, n_epochs = np.flatnonzero(state.losses.cap > 0), 0
+    rows, n_epochs = state.losses.priced(), 0
     mu, before, norms = np.empty(0), np.inf, np.empty(0)
     roughly, well = (options.rough * options.tol, options.rough_rounds), (options.tol, options.max_rounds)
     if stages is not None and (kept := stages.recall(state, rng)) is not None:
@@ -60,7 +60,8 @@ def cutting_plane(
     while True:
         if stages is not None:
             stages.keep(state, rng, Cut(mu, new, before, norms, n_epochs, history))
-        aim, saved = _aim(state, before, norms), state.saved()
+        aim = _aim(state, before, norms)
+        saved = {} if aim is None else state.saved()
         mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
         for tol, rounds in (roughly, well):
             solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4

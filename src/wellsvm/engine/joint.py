@@ -85,7 +85,7 @@ def fit_together(
         roughly = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
     openings = run([partial(opened, tasks[k], options, rngs[k]) for k in n_tasks], n_jobs)
 
-    def search_from(name: str, guesses: Sequence[Guess]) -> list[Solution]:
+    def search_from(name: str, guesses: list[Guess]) -> list[Solution]:
         labels = JointLabels([_balanced(task) for task in tasks])
         compute = partial(search_together, tasks, guesses, labels, options, rngs, n_jobs)
         return solutions(name, tasks, compute, options, rngs)
@@ -99,7 +99,7 @@ def fit_together(
         return sum(svm.upper for svm in svms)
 
     starts = zip(*(opening.guesses for opening in openings))
-    reached = [search_from(f"search {k}", guesses) for k, guesses in enumerate(starts)]
+    reached = [search_from(f"search {k}", list(guesses)) for k, guesses in enumerate(starts)]
     best = min(reached, key=total, default=[])
     for svm in chain.from_iterable(reached):
         svm.state.rest()
@@ -109,7 +109,7 @@ def fit_together(
         return [Fit(task, relaxation, None) for task, relaxation in zip(tasks, relaxations)]
     guesses = [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations]
     for relaxation in relaxations:
-        relaxation.solution.state.rest()
+        relaxation.solution.state.retire()
     found = search_from("search", guesses)
     best = min([*reached, found], key=total)
     return [Fit(*parts) for parts in zip(tasks, relaxations, best)]

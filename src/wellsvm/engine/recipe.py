@@ -90,21 +90,24 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
     reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
-    guess = Guess(relaxation.solution.scores(), relaxation.solution.alpha)
-    relaxation.solution.state.rest()
-    return Fit(task, relaxation, best_of([*reached, _searched("search", task, guess, options, rng)]))
+    guesses = [Guess(relaxation.solution.scores(), relaxation.solution.alpha)]
+    relaxation.solution.state.retire()
+    return Fit(task, relaxation, best_of([*reached, _searched("search", task, guesses, options, rng)]))
 
 
 def _searched_and_relaxed(
     task: Task, options: Options, rng: np.random.Generator, callback: Callback | None
 ) -> tuple[list[Solution], Relaxation]:
     """What searches from the opening's guesses reached, and the cutting plane; the opening is not needed any more."""
-    opening = opened(task, options, rng)
-    reached = [_searched(f"search {k}", task, guess, options, rng) for k, guess in enumerate(opening.guesses)]
-    lead = best_of(reached) if opening.lead else None
-    for svm in reached:
-        svm.state.rest()
-    return reached, relax(task, opening._replace(guesses=[]), lead, options, rng, callback)
+    labels, guesses, alpha, leads = opened(task, options, rng)
+    alpha = None if leads else alpha  # the leader has its own
+    reached: list[Solution] = []
+    guesses = guesses[::-1]
+    while guesses:  # each is let go of when its search has begun
+        reached.append(_searched(f"search {len(reached)}", task, [guesses.pop()], options, rng))
+        reached[-1].state.rest()
+    lead = best_of(reached) if leads else None
+    return reached, relax(task, Opening(labels, [], alpha, leads), lead, options, rng, callback)
 
 
 def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None) -> Fit:
@@ -133,9 +136,9 @@ def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
     return compute() if task.stages is None else task.stages.opening(compute, rng)
 
 
-def _searched(name: str, task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
-    """A search, as a stage that can be kept."""
-    (found,) = solutions(name, [task], lambda: [search(task, guess, options, rng)], options, [rng])
+def _searched(name: str, task: Task, guesses: list[Guess], options: Options, rng: np.random.Generator) -> Solution:
+    """A search from the only one of ``guesses``, which is let go of; as a stage that can be kept."""
+    (found,) = solutions(name, [task], lambda: [search(task, guesses.pop(), options, rng)], options, [rng])
     return found
 
 

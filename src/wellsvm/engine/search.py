@@ -30,23 +30,26 @@ from wellsvm.threads import run
 __all__ = ["Relabel", "at_full_price", "labels_alone", "search", "search_together"]
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
-"""From the scores of all problems to the labels of each, and the distance of every instance to the cut."""
+"""From the scores of all problems, which it may overwrite, to the labels of each, and the distance of every instance to
+the cut."""
 
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
     """Search one labelling of one problem; see `search_together`."""
-    return search_together([task], [guess], partial(labels_alone, task), options, [rng])[0]
+    guesses = [guess]
+    del guess
+    return search_together([task], guesses, partial(labels_alone, task), options, [rng])[0]
 
 
 def search_together(
     tasks: Sequence[Task],
-    guesses: Sequence[Guess],
+    guesses: list[Guess],
     relabel: Relabel,
     options: Options,
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None = None,
 ) -> list[Solution]:
-    """Search labels for problems on the same rows, which ``relabel`` ties together.
+    """Search labels for problems on the same rows, which ``relabel`` ties together; ``guesses`` are let go of.
 
     Prices rise by `Options.search_prices`, a few rounds each. As long as labels change, SVMs are solved roughly
     (`Options.search_rough`); those returned are solved well.
@@ -54,15 +57,21 @@ def search_together(
     few = options.unsettled_labels * options.tol * guesses[0].scores.size
     annealed = tasks[0].rising is not None and len(options.search_prices) > 0
     states: list[State | None] = [None] * len(tasks)
-    ys, leads = relabel([guess.scores for guess in guesses])
+    ys, leads = relabel([guess.scores.copy() for guess in guesses])
+    alphas = [guess.alpha for guess in guesses]
+    guesses.clear()
 
-    def solve(k: int, price: float, tol: float) -> Solution:
-        losses = _eased(tasks[k], leads, price, options) if annealed else tasks[k].losses
-        states[k] = state = _go_on(states[k], tasks[k], losses, guesses[k].alpha, options)
+    def solve(k: int, losses: Losses, tol: float) -> Solution:
+        states[k] = state = _go_on(states[k], tasks[k], losses, alphas[k], options)
+        alphas[k] = None
         return solve_svm(state, ys[k], rngs[k], tol)
 
     def solve_all(price: float, tol: float) -> list[Solution]:
-        return run([partial(solve, k, price, tol) for k in range(len(tasks))], n_jobs)
+        nonlocal leads
+        losses = [_eased(task, leads.copy(), price, options) if annealed else task.losses for task in tasks[1:]]
+        losses.insert(0, _eased(tasks[0], leads, price, options) if annealed else tasks[0].losses)
+        leads = np.empty(0)  # eight bytes a row that others can use
+        return run([partial(solve, k, losses[k], tol) for k in range(len(tasks))], n_jobs)
 
     tol = options.search_rough * options.tol
     for price in options.search_prices if annealed else ():
@@ -90,26 +99,28 @@ def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelAr
         return [y], np.abs(f)
     least = np.min(f, where=task.rising & (y > 0), initial=np.inf)
     most = np.max(f, where=task.rising & (y < 0), initial=-np.inf)
-    leads = f - (0.5 * (least + most) if np.isfinite(least - most) else 0.0)
-    return [y], np.abs(leads, out=leads)
+    f -= 0.5 * (least + most) if np.isfinite(least - most) else 0.0
+    return [y], np.abs(f, out=f)
 
 
 def at_full_price(task: Task, svm: Solution) -> Solution:
     """What a search found, every row at its price: the mixed-integer objective of Eq. (3) at its labels and its f."""
     if svm.state.losses is task.losses:
         return svm
-    margins, rows = svm.state.margins(svm.mu), np.flatnonzero(task.losses.cap > 0)
+    margins, rows = svm.state.margins(svm.mu), task.losses.priced()
     svm.state.reprice(task.losses)
     return replace(svm, upper=0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows))
 
 
 def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Losses:
-    """The losses of the task, free rows at a share of their price and as far as they are sure."""
+    """The losses of the task, free rows at a share of their price and as far as they are sure: ``leads`` become it."""
     assert task.rising is not None
     if options.sure_margin == 0:
         return task.losses if price == 1 else task.losses.eased(task.rising, price)
-    sure = leads / options.sure_margin
-    return task.losses.eased(task.rising, price * np.clip(sure, options.least_sure, 1.0, out=sure))
+    leads /= options.sure_margin
+    np.clip(leads, options.least_sure, 1.0, out=leads)
+    leads *= price
+    return task.losses.eased(task.rising, leads)
 
 
 def _go_on(state: State | None, task: Task, losses: Losses, alpha: FloatArray | None, options: Options) -> State:

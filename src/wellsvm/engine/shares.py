@@ -29,7 +29,7 @@ from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.calibration import fit_logistic
 from wellsvm.engine.growing import grown_share
 from wellsvm.engine.neighborhood import neighbor_scores
-from wellsvm.engine.supervised import supervised_values
+from wellsvm.engine.supervised import Supervised, supervised_values
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
@@ -47,11 +47,10 @@ def shares_of_unlabeled(
     rows: Rows, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Shares:
     """Estimate the shares; parameters are those of `supervised_values`, and the ``loss`` that growing is to use."""
-    supervised = supervised_values(rows, codes, n_classes, C, seed, options)
     known = codes[codes >= 0]
-    means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, known)
-    labeled, unlabeled = combined_scores(known, (supervised.out_of_fold, supervised.unlabeled), means)
-    by_scores = estimate_shares(labeled, unlabeled, known, options)
+    by_scores = estimate_shares(
+        *_scores(supervised_values(rows, codes, n_classes, C, seed, options), known), known, options
+    )
     counts = np.bincount(known, minlength=n_classes)
     if n_classes == 2 and _collected(counts):
         shares = by_scores.shares
@@ -65,6 +64,12 @@ def shares_of_unlabeled(
         trust = min(1.0, (int(counts[0]) - 1) / (options.enough_labels - 1))
         shares = trust * shares + (1 - trust) / n_classes
     return Shares(shares, errors)
+
+
+def _scores(supervised: Supervised, known: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Scores of labeled and unlabeled rows, from what the labeled ones say."""
+    means = mean_scores(supervised.means_labeled, supervised.squares, supervised.means_unlabeled, known)
+    return combined_scores(known, (supervised.out_of_fold, supervised.unlabeled), means)
 
 
 def _averaged(first: Shares, second: Shares) -> Shares:
@@ -101,6 +106,7 @@ def mean_scores(
     Returns
     -------
     labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
+        The latter in the place of what was given.
     """
     n_labeled, n_classes = inner.shape
     rows = np.arange(n_labeled)
@@ -113,7 +119,8 @@ def mean_scores(
     scores = inner - halves
     others = (scores.sum(axis=1) - scores[rows, codes]) / (n_classes - 1)
     scores[rows, codes] = np.where(single[codes], others, without - halves[codes])
-    return scores, unlabeled - halves
+    unlabeled -= halves
+    return scores, unlabeled
 
 
 def combined_scores(codes: IntArray, *kinds: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
@@ -133,15 +140,18 @@ def combined_scores(codes: IntArray, *kinds: tuple[FloatArray, FloatArray]) -> t
     """
     known = np.eye(int(codes.max()) + 1)[codes]
     known /= known.sum(axis=0)
-    labeled = unlabeled = np.zeros(1)
+    labeled, unlabeled = np.zeros(1), None
     for pair in kinds:
         a, b = (np.hstack([-s, s]) if s.shape[1] == 1 else s - s.mean(axis=1, keepdims=True) for s in pair)
         spread = np.sqrt(np.mean(known.T @ (a - (known.T @ a)[codes]) ** 2)) + Options.no_spread * np.sqrt(
             np.mean(a**2)
         )
-        labeled, unlabeled = labeled + a / (spread or 1.0), unlabeled + b / (spread or 1.0)
+        b /= spread or 1.0  # in place: unlabeled rows may be many
+        labeled, unlabeled = labeled + a / (spread or 1.0), b if unlabeled is None else np.add(unlabeled, b, out=b)
     scale = float(np.sqrt(np.mean(labeled**2))) or 1.0
-    return labeled / scale, unlabeled / scale
+    assert unlabeled is not None
+    unlabeled /= scale
+    return labeled / scale, unlabeled
 
 
 def estimate_shares(
@@ -157,7 +167,7 @@ def estimate_shares(
     labeled : array of shape (n_labeled, n_classes)
         Scores of the labeled rows under functions that have not seen them, as `combined_scores` returns them.
     unlabeled : array of shape (n_unlabeled, n_classes)
-        Scores of the unlabeled rows.
+        Scores of the unlabeled rows; they are overwritten.
     codes : array of shape (n_labeled,)
         Classes of the labeled rows.
     options : Options, default=Options()
@@ -170,10 +180,13 @@ def estimate_shares(
     """
     counts = np.bincount(codes, minlength=labeled.shape[1])
     slope, offsets = _calibrate(labeled, codes, counts, options)
-    known, ratios = slope * labeled + offsets, slope * unlabeled + offsets
-    likelihood = np.exp(ratios - ratios.max(axis=1, keepdims=True))
+    known, predicted = slope * labeled + offsets, np.bincount(unlabeled.argmax(axis=1), minlength=counts.size)
+    unlabeled *= slope
+    unlabeled += offsets
+    unlabeled -= unlabeled.max(axis=1, keepdims=True)
+    likelihood = np.exp(unlabeled, out=unlabeled)
     if _collected(counts):
-        shares, prior_variance = _when_collected(known, likelihood, unlabeled.argmax(axis=1), codes, options)
+        shares, prior_variance = _when_collected(known, likelihood, predicted, codes, options)
     else:
         drawn = (counts + options.drawn_votes) / np.sum(counts + options.drawn_votes)
         shares, prior_variance = _mean_posterior(likelihood, drawn), drawn * (1 - drawn) / len(codes)
@@ -199,7 +212,7 @@ def _when_collected(
         shares /= shares.sum()
         if np.max(np.abs(shares - before)) < options.share_change:
             break
-    counted = np.bincount(predicted, minlength=n_classes) / len(predicted)
+    counted = predicted / len(likelihood)
     bold = (_mean_posterior(likelihood, shares) + counted) / 2
     return trust * bold + (1 - trust) * _mean_posterior(likelihood, equal), variance
 

@@ -92,7 +92,7 @@ class SmoothSolution:
 
     def objective_of(self, losses: Losses) -> float:
         """The mixed-integer objective of Eq. (3) at f and its labels."""
-        return 0.5 * float(self.w @ self.w) + losses.total(self.y * self.f, np.flatnonzero(losses.cap > 0))
+        return 0.5 * float(self.w @ self.w) + losses.total(self.y * self.f, losses.priced())
 
 
 def search_smoothly(

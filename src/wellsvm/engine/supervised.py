@@ -16,6 +16,7 @@ from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Solution, fit_svm
+from wellsvm.threads import slices
 
 __all__ = ["LEFT_OUT", "Supervised", "fold_of", "some_unlabeled", "supervised_values"]
 
@@ -83,9 +84,16 @@ def supervised_values(
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)
     U = np.stack([rows.from_part(point, labeled) for point in (*points, *means.T)], axis=1)
-    values = rows.scores(np.ascontiguousarray(U))[unlabeled]
+    values = _moved_up(rows.scores(np.ascontiguousarray(U)), unlabeled, options)
     of_svms, of_means = values[:, : len(columns)], values[:, len(columns) :]
     return Supervised(out_of_fold, of_svms, near.scores(np.ascontiguousarray(means)), of_means, near.squared_norms)
+
+
+def _moved_up(values: FloatArray, chosen: IntArray, options: Options) -> FloatArray:
+    """The chosen rows of an array, which rise, in its own first rows: no copy of an array as long as all rows."""
+    for begin, end in slices(chosen.size, options.pieces_per_call):
+        values[begin:end] = values[chosen[begin:end]]
+    return values[: chosen.size]
 
 
 def _balanced_svm(

@@ -32,6 +32,9 @@ class RowConstants:
     part_share: float = 0.2
     """... and that of the rows of some instances alone (labeled rows, samples), beyond which they stay in blocks; what
     is left, a fifth, is for pieces on the way."""
+    visited_at_once: int = 16_384
+    """Working rows in blocks that one call visits: what the loops read of them (dual variables, penalties, labels) is
+    copied beside each other, 50 bytes a row, and a call for fewer would cost more than the copies."""
     block_bytes: int = 128_000_000
     """Size of a block on disk: long enough to be read at the speed of the disk, and no more files than needed."""
     most_open_blocks: int = 200

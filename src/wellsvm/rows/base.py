@@ -13,7 +13,7 @@ from scipy import sparse
 
 from wellsvm._typing import FloatArray, IntArray
 
-__all__ = ["Rows", "averaging"]
+__all__ = ["Rows", "averaging", "instances_of"]
 
 
 class Rows(Protocol):
@@ -77,3 +77,11 @@ def averaging(starts: IntArray) -> sparse.csr_matrix:
     """The matrix that takes instances to the means of their groups; group i holds ``starts[i] .. starts[i+1]-1``."""
     sizes = np.diff(starts)
     return sparse.csr_matrix((np.repeat(1.0 / sizes, sizes), np.arange(starts[-1]), starts))
+
+
+def instances_of(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The instances of some rows, one row's after the other's, and where each row's end; row i has the instances
+    ``starts[i] .. starts[i + 1] - 1``."""
+    sizes = starts[rows + 1] - starts[rows]
+    ends = np.cumsum(sizes)
+    return np.repeat(starts[rows] - ends + sizes, sizes) + np.arange(sizes.sum()), ends

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.options import Options
-from wellsvm.rows.base import averaging
+from wellsvm.rows.base import averaging, instances_of
 from wellsvm.rows.blocks import Blocks, look_at_norms, look_at_scores, look_at_weighted_scores
 from wellsvm.rows.cached import Budget
-from wellsvm.rows.linear import CentredRows, LinearRows
+from wellsvm.rows.linear import CentredRows, Dual, LinearRows, Seen
 from wellsvm.rows.working import WorkingRows
 
 __all__ = ["BlockRows", "CentredBlockRows", "linear_rows"]
@@ -97,8 +97,30 @@ class BlockRows(LinearRows):
         return values
 
     def near(self, instances: IntArray) -> tuple[Any, IntArray]:
-        """Those of the instances that are `at_hand`, under their own numbers."""
-        return self.working.native, instances
+        """Those of the instances that are `at_hand`, numbered from 0."""
+        return self.working.near(instances)[0], np.arange(instances.size)
+
+    def descend(self, dual: Dual, columns: LabelArray, mu: FloatArray, U: FloatArray, order: IntArray) -> Seen:
+        """Visit rows that are `at_hand`, once each: on copies, beside each other, of what belongs to them."""
+        violation, loss = 0.0, 0.0
+        for begin in range(0, order.size, self.options.visited_at_once):
+            rows = order[begin : begin + self.options.visited_at_once]
+            instances, starts = rows, None
+            if dual.starts is not None:
+                instances, ends = instances_of(dual.starts, rows)
+                starts = np.append(0, ends)
+            native, n_numbers = self.working.near(instances)
+            near = np.empty((4, n_numbers if starts is None else rows.size))
+            curvature = self.working.norms(rows) + self.bias**2 if dual.curvature is None else dual.curvature[rows]
+            near[:, : rows.size] = dual.cap[rows], dual.ridge[rows], curvature, dual.alpha[rows]
+            if dual.curvature is None:
+                near[2, : rows.size] += near[1, : rows.size]
+            labels = np.empty((n_numbers, columns.shape[1]), np.int8)
+            labels[: instances.size] = columns[instances]
+            worst, seen, *_ = native.descend(starts, *near, labels, mu, U, self.bias, np.arange(rows.size))
+            violation, loss = max(violation, worst), loss + seen
+            dual.alpha[rows] = near[3, : rows.size]
+        return violation, loss
 
     def in_portions(
         self, rows: IntArray, instances: IntArray | None = None, ends: IntArray | None = None

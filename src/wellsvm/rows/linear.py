@@ -12,18 +12,34 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import cached_property, partial
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from wellsvm import native
-from wellsvm._typing import FloatArray, IntArray, Matrix
+from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.options import Options
 from wellsvm.rows.base import averaging
 from wellsvm.threads import run, slices
 
-__all__ = ["CentredRows", "LinearRows", "native_rows"]
+__all__ = ["CentredRows", "Dual", "LinearRows", "Seen", "native_rows"]
+
+Seen: TypeAlias = tuple[float, float]
+"""The largest projected gradient of the rows visited, and their losses."""
+
+
+class Dual(NamedTuple):
+    """What coordinate descent knows of all rows: row i has the instances from ``starts[i]`` on, or is one itself.
+
+    ``curvature`` may be None where rows are in blocks and have one instance each: it is their squared norm and ridge.
+    """
+
+    starts: IntArray | None
+    cap: FloatArray
+    ridge: FloatArray
+    curvature: FloatArray | None
+    alpha: FloatArray
 
 
 def native_rows(X: Matrix, module: ModuleType | None = None, places: IntArray | None = None) -> Any:
@@ -196,6 +212,11 @@ class LinearRows:
     def near(self, instances: IntArray) -> tuple[Any, IntArray]:
         """All instances are in memory, under their own numbers."""
         return self._native, instances
+
+    def descend(self, dual: Dual, columns: LabelArray, mu: FloatArray, U: FloatArray, order: IntArray) -> Seen:
+        """Visit rows in turn; alpha and U change."""
+        worst, loss, *_ = self._native.descend(*dual, columns, mu, U, self.bias, order)
+        return worst, loss
 
     def in_portions(
         self, rows: IntArray, instances: IntArray | None = None, ends: IntArray | None = None

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from wellsvm._typing import IntArray, Matrix
+from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.native import backend
 from wellsvm.options import Options
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.cached import Budget
+from wellsvm.rows.linear import LinearRows
 
 __all__ = ["WorkingRows"]
 
@@ -20,7 +21,7 @@ __all__ = ["WorkingRows"]
 class WorkingRows:
     """Rows that were copied out of blocks, in one dense or CSR matrix that grows until its room is used up.
 
-    Then rows that are not asked for make room for those that are. ``native`` finds row i at ``places[i]``.
+    Then rows that are not asked for make room for those that are. Row i lies at ``places[i]``, its squared norm too.
     """
 
     def __init__(self, blocks: Blocks, budget: Budget) -> None:
@@ -41,9 +42,10 @@ class WorkingRows:
 
     def release(self) -> None:
         """Forget all rows."""
-        self.native: Any = None
-        self._data = self._indices = self._indptr = np.empty(0)
-        self.places: IntArray = np.empty(0, dtype=np.int64)
+        self._native: Any = None
+        self._data = self._indices = self._indptr = self._norms = np.empty(0)
+        self.places: IntArray = np.empty(0, dtype=np.int32)
+        self._numbered: IntArray = np.empty(0, dtype=np.int64)
         self._n_held = self._n_entries = 0
 
     def _lengths(self, instances: IntArray) -> IntArray:
@@ -76,7 +78,7 @@ class WorkingRows:
         """Have some instances ready for the loops; of those at hand that are wanted ``later`` some may stay."""
         with self.budget.lock:
             self.budget.hand_to(self)
-            if self.native is None:
+            if self._native is None:
                 self._make_room()
             missing = np.sort(instances[self.places[instances] < 0])
             if self._n_entries + int(self._lengths(missing).sum()) > self.most_entries:
@@ -91,16 +93,34 @@ class WorkingRows:
     def _make_room(self) -> None:
         """Room for as many rows as may come; the system gives memory when it is written to."""
         blocks, n = self.blocks, self.blocks.shape[0]
-        self.places = np.full(n, -1, dtype=np.int64)
-        self._data = np.empty(self.most_entries, blocks.dtype)
+        self.places = np.full(n, -1, dtype=np.int32)
+        shortest = blocks.shape[1] if blocks.lengths is None else int(blocks.lengths.min(initial=0))
+        most = min(n, self.most_entries // shortest) if shortest > 0 else n
+        self._data, self._norms = np.empty(self.most_entries, blocks.dtype), np.empty(most)
         if blocks.is_sparse:
             self._indices = np.empty(self.most_entries, blocks.index_dtype)
-            self._indptr = np.zeros(n + 1, blocks.index_dtype)
-            self.native = backend.csr_rows(self._data, self._indices, self._indptr, blocks.shape[1], self.places)
+            self._indptr = np.zeros(most + 1, blocks.index_dtype)
+        self._number(min(n, Options.visited_at_once))
+
+    def _number(self, n_most: int) -> None:
+        """Have the loops know the rows at hand by the numbers that `near` gives them, up to ``n_most``."""
+        width, self._numbered = self.blocks.shape[1], np.full(n_most, -1, dtype=np.int64)
+        if self.blocks.is_sparse:
+            self._native = backend.csr_rows(self._data, self._indices, self._indptr, width, self._numbered)
         else:
-            held = self.most_entries // max(1, blocks.shape[1])
-            matrix = self._data[: held * blocks.shape[1]].reshape(held, blocks.shape[1])
-            self.native = backend.dense_rows(matrix, self.places)
+            held = self.most_entries // max(1, width)
+            self._native = backend.dense_rows(self._data[: held * width].reshape(held, width), self._numbered)
+
+    def near(self, instances: IntArray) -> tuple[Any, int]:
+        """What the loops see: these instances as numbers 0, 1, ..., and how many numbers there are."""
+        if instances.size > self._numbered.size:
+            self._number(instances.size)
+        self._numbered[: instances.size] = self.places[instances]
+        return self._native, self._numbered.size
+
+    def norms(self, instances: IntArray) -> FloatArray:
+        """Squared norms of some instances at hand."""
+        return np.asarray(self._norms[self.places[instances]])
 
     def _fetch(self, missing: IntArray) -> None:
         """Copy rows out of the blocks, a piece at a time."""
@@ -117,6 +137,7 @@ class WorkingRows:
         if self.blocks.is_sparse:
             self._indices[entries : entries + values.size] = X.indices
             self._indptr[held + 1 : held + X.shape[0] + 1] = X.indptr[1:] + entries
+        self._norms[held : held + X.shape[0]] = LinearRows(X).squared_norms
         self.places[instances] = np.arange(held, held + X.shape[0])
         self._n_held, self._n_entries = held + X.shape[0], entries + values.size
 
@@ -128,8 +149,9 @@ class WorkingRows:
         later = later[: int(np.searchsorted(np.cumsum(self._lengths(later)), room, side="right"))]
         owners = np.concatenate([instances[self.places[instances] >= 0], later])
         owners = owners[np.argsort(self.places[owners])]
-        wanted = self.places[owners]
+        wanted = self.places[owners].astype(np.int64)
         self.places[:] = -1
+        self._norms[: wanted.size] = self._norms[wanted]
         if self.blocks.is_sparse:
             begins, ends = self._indptr[wanted].astype(np.int64), self._indptr[wanted + 1].astype(np.int64)
         else:

@@ -115,8 +115,9 @@ class GramState(State):
         first = self.rows.scores(coef[:, :1])
         return np.hstack([first, first + self.rows.scores(rest)])
 
-    def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
+    def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
         """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu."""
+        rows = np.arange(self.alpha.size) if rows is None else rows
         options, curvature = self.options, self.curvature(mu)
         self._signed_scores(mu)
         threshold = 0.0

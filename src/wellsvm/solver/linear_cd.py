@@ -19,7 +19,8 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.losses import Losses
-from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.base import instances_of
+from wellsvm.rows.linear import Dual, LinearRows
 from wellsvm.solver.dense_newton import DenseNewton
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.threads import slices
@@ -48,7 +49,7 @@ class LinearState(State):
     def _forget_margins(self) -> None:
         """To be called whenever alpha or the labels change."""
         self._margins, self._mu_of_margins = np.empty(0), np.empty(0)
-        self._working: tuple[IntArray | None, IntArray] = None, np.empty(0, dtype=np.intp)  # of these rows, those
+        self._working: tuple[IntArray | None, IntArray] | None = None  # of these rows, those
 
     def _lay_out(self, U: FloatArray) -> None:
         """Put labels and weights side by side, padded to a width the kernels have a loop for."""
@@ -56,7 +57,14 @@ class LinearState(State):
         width = padded_width(max(1, len(self.labels)))
         self.U = np.zeros((U.shape[0], width))
         self.U[:, : U.shape[1]] = U
-        self.columns: LabelArray = np.zeros((self.rows.n_instances, width), dtype=np.int8)
+        self._fill_columns(width)
+
+    def _fill_columns(self, width: int) -> None:
+        """The labels, side by side; a single label vector is its own column."""
+        if width == len(self.labels) == 1:
+            self.columns: LabelArray = np.ascontiguousarray(self.labels[0], dtype=np.int8)[:, None]
+            return
+        self.columns = np.zeros((self.rows.n_instances, width), dtype=np.int8)
         for t, y in enumerate(self.labels):
             self.columns[:, t] = y
 
@@ -89,7 +97,8 @@ class LinearState(State):
         self.lengths.append(self.squared_lengths(candidate.y))
         self._forget_margins()
         if padded_width(T + 1) == self.U.shape[1]:
-            self.U[:, T], self.columns[:, T] = candidate.image, candidate.y
+            self.U[:, T] = candidate.image
+            self._fill_columns(self.U.shape[1])
         else:
             self._lay_out(np.hstack([self.U[:, :T], candidate.image[:, None]]))
 
@@ -105,7 +114,7 @@ class LinearState(State):
         """
         before, self.labels[0], self._visits = self.labels[0], y, 0
         self.U[:, 0] += self.rows.combine(self.spread(self.alpha, y - before)[:, None])[:, 0]
-        self.columns[:, 0] = y
+        self._fill_columns(self.U.shape[1])
         self.lengths[0] = self.squared_lengths(y)
         guess = self._margins * (y * before) if self._margins.size and self.label_set.starts is None else np.empty(0)
         self._forget_margins()
@@ -116,17 +125,34 @@ class LinearState(State):
         if not self.rows.in_memory:
             self._forget_margins()
 
+    def retire(self) -> None:
+        """Weights are at hand; dual variables of rows that do not fit into memory go, too."""
+        self.rest()
+        if not self.rows.in_memory:
+            self.alpha, self.columns = np.empty(0), np.empty((0, self.U.shape[1]), dtype=np.int8)
+
+    def saved(self) -> dict[str, Any]:
+        """As of any state, but what can be had again."""
+        self.rest()
+        return super().saved()
+
     def reprice(self, losses: Losses) -> None:
         """Margins stay as they are; other rows are free or in violation."""
         super().reprice(losses)
-        self._working = None, np.empty(0, dtype=np.intp)
+        self._working = None
 
     def _padded(self, mu: FloatArray) -> FloatArray:
         padded = np.zeros(self.U.shape[1])
         padded[: mu.size] = mu
         return padded
 
-    def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
+    def squared_lengths(self, y: LabelArray) -> FloatArray:
+        """As of any rows; those in blocks keep the norms of the working rows only."""
+        if self.rows.in_memory or self.label_set.starts is not None:
+            return super().squared_lengths(y)
+        return np.empty(0)
+
+    def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
         """Epochs over the working set in random order until the projected gradient is at most ``goal``; at least one.
 
         The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few
@@ -138,14 +164,16 @@ class LinearState(State):
         if self._newton_is_due(rows, goal) and (sweep := self._descend_by_newton(mu, rows, goal)) is not None:
             return sweep
         losses, options = self.losses, self.options
-        few = rows.size < options.few_rows * self.alpha.size
-        if few:
-            working = rows
-        elif self._working[0] is rows:  # a step in mu moves the margins too little for another pass to pay
-            working = self._working[1]
+        if rows is not None and rows.size < options.few_rows * self.alpha.size:
+            few, working = True, rows
+        elif self._working is not None and self._working[0] is rows:
+            # A step in mu moves the margins too little for another pass to pay.
+            few, working = False, self._working[1]
         else:
-            working = self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
-        curvature, padded = self.curvature(mu), self._padded(mu)
+            few, working = False, self._unsettled(self._margins if self._margins.size else self.margins(mu), rows)
+        known = self.rows.in_memory or self.label_set.starts is not None
+        dual = Dual(self.label_set.starts, *losses, self.curvature(mu) if known else None, self.alpha)
+        padded = self._padded(mu)
         work = self.rows.entries_per_row * padded.size
         most_visits = options.visits_per_pass * self.alpha.size + options.cheap_epochs / (1 + work)
         n_epochs, violation, loss = 0, np.inf, 0.0
@@ -156,11 +184,7 @@ class LinearState(State):
             for portion, hand in self._portions(order):
                 with hand:
                     for begin_, end in slices(portion.size, work):
-                        native, places = self.rows.near(portion[begin_:end])
-                        worst, seen, *_ = native.descend(
-                            self.label_set.starts, losses.cap, losses.ridge, curvature, self.alpha,
-                            self.columns, padded, self.U, self.rows.bias, places,
-                        )  # fmt: skip
+                        worst, seen = self.rows.descend(dual, self.columns, padded, self.U, portion[begin_:end])
                         violation, loss = max(violation, worst), loss + seen
         self._visits += n_epochs * working.size
         self._forget_margins()
@@ -175,20 +199,18 @@ class LinearState(State):
         starts = self.label_set.starts
         if self.rows.in_memory or starts is None:
             return self.rows.in_portions(order)
-        # The instances of the rows that have a label in any label vector, one row's after the other's.
-        sizes = starts[order + 1] - starts[order]
-        ends = np.cumsum(sizes)
-        instances = np.repeat(starts[order] - ends + sizes, sizes) + np.arange(sizes.sum())
-        labeled = self.columns[instances].any(axis=1)
-        return self.rows.in_portions(order, instances[labeled], np.cumsum(labeled)[ends - 1])
+        instances, ends = instances_of(starts, order)
+        labeled = self.columns[instances].any(axis=1)  # in any label vector
+        return self.rows.in_portions(order, instances[labeled], np.cumsum(labeled, dtype=np.int64)[ends - 1])
 
-    def _newton_is_due(self, rows: IntArray, goal: float) -> bool:
+    def _newton_is_due(self, rows: IntArray | None, goal: float) -> bool:
         """Whether Newton's method suits these rows, and coordinate descent has had its chance.
 
         The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
         """
         dense = self.rows.dense and self.label_set.starts is None
-        if not dense or self.gave_up or rows.size == 0:
+        n_rows = self.alpha.size if rows is None else rows.size
+        if not dense or self.gave_up or n_rows == 0:
             return False
         n, p = self.rows.n_instances, self.rows.n_features
         if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
@@ -197,12 +219,13 @@ class LinearState(State):
             return False
         if self.rows.uneven_columns:
             return True
-        if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[rows] > 0):
+        if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):
             return False
-        return self._visits > self.options.dense_epochs * rows.size
+        return self._visits > self.options.dense_epochs * n_rows
 
-    def _descend_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
+    def _descend_by_newton(self, mu: FloatArray, rows: IntArray | None, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""
+        rows = np.arange(self.alpha.size) if rows is None else rows
         n, few = self.alpha.size, rows.size < self.options.few_rows * self.alpha.size
         if self._newton is None or not np.array_equal(self._newton[0], rows):
             part = self.rows.part(rows) if few else self.rows
@@ -224,14 +247,15 @@ class LinearState(State):
         self._forget_margins()
         return Sweep(self.losses.total(self.margins(mu), rows), max(1, outcome.n_steps))
 
-    def _unsettled(self, margins: FloatArray, rows: IntArray) -> IntArray:
-        """Of ``rows``, those whose dual variable is free or wants to move."""
+    def _unsettled(self, margins: FloatArray, rows: IntArray | None) -> IntArray:
+        """Of ``rows``, all if None, those whose dual variable is free or wants to move."""
         settled = np.empty(margins.size, dtype=bool)
-        for begin_, end in slices(margins.size, self.options.pieces_per_call):  # no further vector of all rows
+        for begin_, end in slices(margins.size, 10 * self.options.pieces_per_call):  # no further vector of all rows
             cap, ridge, alpha = (part[begin_:end] for part in (*self.losses, self.alpha))
             gradient = 1.0 - margins[begin_:end] - ridge * alpha
             settled[begin_:end] = np.where(gradient < 0, alpha <= 0, alpha >= cap)
-        return rows[~settled[rows]] if rows.size < settled.size else np.flatnonzero(~settled)
+        np.logical_not(settled, out=settled)
+        return np.flatnonzero(settled) if rows is None or rows.size == settled.size else rows[settled[rows]]
 
     def squared_norms(self) -> FloatArray:
         """``||u_t||^2`` of every label vector."""

@@ -181,6 +181,10 @@ class State(ABC):
     def rest(self) -> None:  # noqa: B027 (not all have something to let go of)
         """Let go of what can be had again, while the state is kept to be compared with others."""
 
+    def retire(self) -> None:
+        """As `rest`; nothing but labels, their weights and `coefficients` is asked for any more."""
+        self.rest()
+
     # -------------------------------------------------------------- the SVM for given mu
 
     def reprice(self, losses: Losses) -> None:
@@ -188,9 +192,9 @@ class State(ABC):
         self.losses = losses
 
     @abstractmethod
-    def descend(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> Sweep:
-        """Raise the dual for fixed ``mu`` by at least one epoch over ``rows``, until the projected gradient is at most
-        ``goal`` or it is time to look at ``mu`` again."""
+    def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
+        """Raise the dual for fixed ``mu`` by at least one epoch over ``rows`` (None: all), until the projected gradient
+        is at most ``goal`` or it is time to look at ``mu`` again."""
 
     @abstractmethod
     def squared_norms(self) -> FloatArray:
@@ -273,7 +277,7 @@ class Solution:
 def solve_master(
     state: State,
     mu: FloatArray,
-    rows: IntArray,
+    rows: IntArray | None,
     rng: np.random.Generator,
     tol: float,
     max_rounds: int = Options.svm_rounds,
@@ -281,9 +285,9 @@ def solve_master(
 ) -> Solution:
     """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
 
-    Only ``rows`` take part; the dual variables of all others stay as they are and their losses do not count. A round is
-    a sweep over the rows and, if alpha is about right for the present mu, a step in mu; ``max_rounds`` bounds them.
-    With an ``aim`` it ends as soon as that is decided, too.
+    Only ``rows`` take part (None: all); the dual variables of all others stay as they are and their losses do not
+    count. A round is a sweep over the rows and, if alpha is about right for the present mu, a step in mu;
+    ``max_rounds`` bounds them. With an ``aim`` it ends as soon as that is decided, too.
     """
     losses, options = state.losses, state.options
     mixture = UPDATES[options.weight_update](mu, options)
@@ -352,8 +356,7 @@ def solve_svm(
         state.relabel(y)
     else:
         state.add(state.candidate(y))
-    rows = np.flatnonzero(state.losses.cap > 0) if rows is None else rows
-    return solve_master(state, np.ones(1), rows, rng, tol)
+    return solve_master(state, np.ones(1), state.losses.priced() if rows is None else rows, rng, tol)
 
 
 def fit_svm(
