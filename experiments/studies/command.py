@@ -19,6 +19,7 @@ from experiments.studies.defaults import DEFAULT_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
 from experiments.studies.kernel_search import KERNEL_STUDIES
+from experiments.studies.objectives import OBJECTIVE_STUDIES
 from experiments.studies.study import Study
 from experiments.studies.weak_labels import WEAK_STUDIES
 
@@ -33,6 +34,7 @@ STUDIES: dict[str, Study] = (
     | BAG_STUDIES
     | CLUSTER_STUDIES
     | WEAK_STUDIES
+    | OBJECTIVE_STUDIES
     | CONSTANT_STUDIES
 )
 KIND = "study"

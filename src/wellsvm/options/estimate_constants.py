@@ -138,6 +138,9 @@ class EstimateConstants:
     judged_rows: int = 4000
     """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300 and 1000 come to the same
     verdict (docs/choices.md, constants)."""
+    judged_kernel_rows: int = 1000
+    """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
+    long as the fit of 2000 rows that it is for."""
     judge_errors: float = 2.0
     """Unlabeled rows must save more than this many standard errors; others are in docs/choices.md. With 1 more
     than 10 % of the UCI cells were harmed; 1.5 gains 0.004 with 5 labels a class and lost 0.15 in one text."""

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.losses import Losses
 from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.solver.newton import SlackSystem, best_step
@@ -90,6 +91,12 @@ class GramState(State):
         Z = self._products()
         change = self.spread(self.alpha, y) - self.spread(self.alpha, self.labels[0])
         self._set_labels([y], Z + self.rows.scores(change[:, None]))
+
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices; the products with K follow when they are asked for."""
+        self._products()
+        self.alpha, self.losses = self.losses.carried(self.alpha, losses, rise), losses
+        self._mu_of_signed = np.empty(0)
 
     def _spread_all(self, alpha: FloatArray) -> FloatArray:
         return np.stack([self.spread(alpha, y) for y in self.labels], axis=1)
