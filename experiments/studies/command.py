@@ -17,6 +17,7 @@ from experiments.studies.cluster_accuracy import CLUSTER_STUDIES
 from experiments.studies.constants import CONSTANT_STUDIES
 from experiments.studies.defaults import DEFAULT_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
+from experiments.studies.fit_costs import COST_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
 from experiments.studies.kernel_search import KERNEL_STUDIES
 from experiments.studies.objectives import OBJECTIVE_STUDIES
@@ -35,6 +36,7 @@ STUDIES: dict[str, Study] = (
     | CLUSTER_STUDIES
     | WEAK_STUDIES
     | OBJECTIVE_STUDIES
+    | COST_STUDIES
     | CONSTANT_STUDIES
 )
 KIND = "study"
