@@ -41,3 +41,16 @@ def test_eased_losses_are_those_of_a_share_of_the_price(loss):
     eased, expected = Losses.of(loss, C).eased(rising, 0.25), Losses.of(loss, np.where(rising, 0.25 * C, C))
     np.testing.assert_allclose(eased.cap, expected.cap, rtol=1e-15)
     np.testing.assert_allclose(eased.ridge, expected.ridge, rtol=1e-15)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_dual_variables_follow_their_prices_where_slacks_stay(loss):
+    C, other = np.array([1.0, 2.0, 0.0, 4.0]), np.array([0.5, 6.0, 3.0, 0.0])
+    before, after = Losses.of(loss, C), Losses.of(loss, other)
+    slack = np.array([0.4, 0.7, 0.2, 0.9])
+    alpha = before.at_slack(slack)
+    np.testing.assert_allclose(alpha, C if loss == "hinge" else C * slack)
+    expected = np.where(C > 0, after.at_slack(slack), 0.0)
+    np.testing.assert_allclose(before.carried(alpha, after), expected)
+    np.testing.assert_allclose(before.carried(alpha, after, rise=False), np.minimum(expected, alpha))
+    assert not before.at_slack(-slack).any()

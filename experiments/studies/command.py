@@ -17,8 +17,10 @@ from experiments.studies.cluster_accuracy import CLUSTER_STUDIES
 from experiments.studies.constants import CONSTANT_STUDIES
 from experiments.studies.defaults import DEFAULT_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
+from experiments.studies.fit_costs import COST_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
 from experiments.studies.kernel_search import KERNEL_STUDIES
+from experiments.studies.objectives import OBJECTIVE_STUDIES
 from experiments.studies.study import Study
 from experiments.studies.weak_labels import WEAK_STUDIES
 
@@ -33,6 +35,8 @@ STUDIES: dict[str, Study] = (
     | BAG_STUDIES
     | CLUSTER_STUDIES
     | WEAK_STUDIES
+    | OBJECTIVE_STUDIES
+    | COST_STUDIES
     | CONSTANT_STUDIES
 )
 KIND = "study"

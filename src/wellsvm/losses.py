@@ -7,13 +7,15 @@ C = 0, in either: the row takes no part     cap = 0
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm.options import Options
 
-__all__ = ["LOSSES", "Losses"]
+__all__ = ["LOSSES", "Losses", "pieces"]
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -52,6 +54,28 @@ class Losses(NamedTuple):
         used = self.cap > 0
         return None if used.all() else np.flatnonzero(used)
 
+    def carried(self, alpha: FloatArray, to: Losses, rise: bool = True) -> FloatArray:
+        """Dual variables to begin with at other prices of the same loss: where its slack stays, a row's follows its
+        price. Where all prices rise together slacks do not stay, and without ``rise`` none follows its price up."""
+        carried = np.empty_like(alpha)
+        for piece in pieces(alpha.size):
+            squared = self.ridge[piece] > 0
+            before = np.where(squared, to.ridge[piece], self.cap[piece])
+            after = np.where(squared, self.ridge[piece], to.cap[piece])
+            ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
+            moved = alpha[piece] * (ratio if rise else np.minimum(ratio, 1.0))
+            np.minimum(moved, to.cap[piece], out=carried[piece])
+        return carried
+
+    def at_slack(self, slack: FloatArray) -> FloatArray:
+        """Dual variables that go with ``1 - margin`` of every row: exact, but for rows on the corner of the hinge."""
+        alpha = np.empty_like(slack)
+        for piece in pieces(slack.size):
+            with np.errstate(divide="ignore"):
+                inside = np.where(self.ridge[piece] > 0, slack[piece] / self.ridge[piece], np.inf)
+            alpha[piece] = np.where(slack[piece] > 0, np.minimum(inside, self.cap[piece]), 0.0)
+        return alpha
+
     def total(self, margins: FloatArray, rows: IntArray | None) -> float:
         """Sum of the losses of ``rows``, all if None, at the given margins of all rows."""
         every = rows is None or rows.size == margins.size
@@ -68,3 +92,8 @@ class Losses(NamedTuple):
         """The part of the dual value that does not know the data: ``sum alpha - 1/2 sum ridge alpha^2``."""
         total = float(alpha.sum())
         return total - 0.5 * float(np.sum(self.ridge * alpha * alpha)) if self.ridge.any() else total
+
+
+def pieces(n: int) -> Iterator[slice]:
+    """Cut ``n`` rows: what is computed on the way is then never as long as the rows, which may not fit into memory."""
+    return (slice(begin, begin + Options.vector_piece) for begin in range(0, n, Options.vector_piece))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.metrics.pairwise import rbf_kernel
 
 from wellsvm.engine.neighborhood import graph_of, neighbor_scores
 from wellsvm.engine.supervised import fold_of
@@ -44,6 +45,24 @@ def test_a_kernel_matrix_gives_the_graph_of_its_points():
     X, _, _ = moons()
     linear, gram = graph_of(LinearRows(X, 0.0), 6), graph_of(GramRows(X @ X.T), 6)
     assert abs(linear - gram).max() == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("n, n_neighbors", [(5, 4), (20, 3), (333, 12), (900, 1)])
+def test_neighbours_by_kernel_values_are_the_nearest(n, n_neighbors):
+    X = np.random.default_rng(n).standard_normal((n, 3))
+    K = rbf_kernel(X, gamma=0.5)
+    K *= np.outer(d := 1 + np.arange(n) / n, d)  # squared lengths differ
+    distances = np.diag(K)[:, None] + np.diag(K) - 2 * K
+    nearest = np.argsort(distances + np.diag(np.full(n, np.inf)), axis=1)[:, :n_neighbors]
+    joined = np.zeros((n, n), dtype=bool)
+    np.put_along_axis(joined, nearest, True, axis=1)
+    L = graph_of(GramRows(K), n_neighbors, normalized=False).toarray()
+    np.testing.assert_array_equal(L < 0, joined | joined.T)
+
+
+def test_equal_rows_have_as_many_neighbours_as_others():
+    L = graph_of(GramRows(np.ones((50, 50))), 3, normalized=False).toarray()
+    assert np.all(np.diag(L) >= 3)
 
 
 def test_rows_left_out_are_not_looked_at_and_of_many_a_sample_is_taken():

@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from checks import mixed_integer_optimum, random_problem
 from wellsvm.engine import recipe
 from wellsvm.engine import search as engine_search
-from wellsvm.engine.joint import JointLabels
+from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.recipe import Guess, Opening, Task, fit, search
-from wellsvm.engine.report import Status
+from wellsvm.engine.report import Status, warn_unsolved
 from wellsvm.engine.search import search_together
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
@@ -203,9 +204,20 @@ def test_classes_searched_together_give_every_row_one_class_and_keep_the_counts(
     tasks = [Task(rows, labels, losses, rising=~known) for labels in sets]
     guesses = [Guess(rng.standard_normal(40)) for _ in sets]
     options = replace(WELL, search_prices=(0.1,), sure_margin=0.5)
-    svms = search_together(tasks, guesses, JointLabels(sets), options, [rng] * 3)
+    svms = search_together(tasks, guesses, joint_labels, options, [rng] * 3)
     members = np.stack([svm.y > 0 for svm in svms])
     np.testing.assert_array_equal(members.sum(axis=0), 1)
     np.testing.assert_array_equal(members[:, ~known].sum(axis=1), counts)
     assert all(labels.contains(svm.y) for labels, svm in zip(sets, svms))
     assert np.mean(members.argmax(axis=0) == truth) > 0.9
+
+
+def test_an_svm_that_is_not_solved_is_told():
+    X = np.random.default_rng(0).standard_normal((30, 2)) * [1.0, 1e4] + 1e9
+    y = np.where(np.arange(30) < 10, X[:, 0] > X[:, 0].mean(), -1)
+    rng, labels = np.random.default_rng(0), BalancedLabels.known(np.where(y > 0, 1, -1).astype(np.int8))
+    rows = LinearRows(X, 1.0)
+    svm = fit_svm(rows, labels, Losses.of("hinge", np.ones(30)), labels.y_known, tol=1e-3, rng=rng)
+    assert not svm.solved_to(1e-3)
+    with pytest.warns(ConvergenceWarning, match=r"^Some: column . of X .* ended with an SVM that is not solved"):
+        warn_unsolved(svm, "Some", 1e-3)

@@ -90,15 +90,17 @@ def test_rows_without_a_solver_are_refused_by_name():
 
 
 @pytest.mark.parametrize("kind, loss", CASES)
-def test_a_state_goes_on_at_higher_prices(kind, loss):
+@pytest.mark.parametrize("first, rise", [(0.1, True), (0.1, False), (10.0, True)])
+def test_a_state_goes_on_at_other_prices(kind, loss, first, rise):
     rng = np.random.default_rng(9)
     problem = random_problem(rng, kind, loss)
     y = problem.label_set.initial(rng)
-    every = np.ones(problem.label_set.n_rows, dtype=bool)
-    state = begin(*problem[:2], problem.losses.eased(every, 0.1))
-    low = solve_svm(state, y, rng, 1e-6).upper
-    state.reprice(problem.losses)
-    high = solve_svm(state, y, rng, 1e-6).upper
+    state = begin(*problem[:2], problem.losses.eased(np.ones(problem.label_set.n_rows, dtype=bool), first))
+    before = solve_svm(state, y, rng, 1e-6).upper
+    state.reprice(problem.losses, rise)
+    assert np.all(state.alpha <= problem.losses.cap)
+    np.testing.assert_allclose(state.squared_norms(), [state.candidate(y).squared_norm], rtol=1e-9, atol=1e-12)
+    after = solve_svm(state, y, rng, 1e-6).upper
     expected = generic_master(problem.K, problem.label_set, problem.losses, [y]).value
-    assert low < high
-    assert abs(high - expected) <= 2e-6 * expected
+    assert (before < after) == (first < 1)
+    assert abs(after - expected) <= 2e-6 * expected

@@ -7,13 +7,12 @@ it would give another start only, and folds are many.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray
-from wellsvm.engine.joint import JointLabels
-from wellsvm.engine.search import Relabel, labels_alone, search_together
+from wellsvm.engine.joint import joint_labels
+from wellsvm.engine.search import search, search_together
 from wellsvm.engine.smooth import SmoothSolution, smooth_path
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
@@ -94,11 +93,9 @@ def _searched(
         tasks = [Task(rows, labels, now, rising=free) for labels in label_sets]
         guesses = [Guess(svm.scores(), svm.alpha) for svm in svms]
         if together:
-            svms = search_together(tasks, guesses, JointLabels(label_sets), options, rngs)
+            svms = search_together(tasks, guesses, joint_labels, options, rngs)
         else:
-            alone: list[Relabel] = [partial(labels_alone, task) for task in tasks]
-            each = zip(tasks, guesses, alone, rngs)
-            svms = [search_together([task], [guess], own, options, [rng])[0] for task, guess, own, rng in each]
+            svms = [search(task, guess, options, rng) for task, guess, rng in zip(tasks, guesses, rngs)]
         yield svms
 
 

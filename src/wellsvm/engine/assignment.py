@@ -93,18 +93,21 @@ def half_leads(F: FloatArray, classes: IntArray, prices: FloatArray) -> FloatArr
 
 def _prices(F: FloatArray, counts: IntArray, first: FloatArray | None, options: Options) -> FloatArray:
     """Prices of the classes; a class without rows has a price that no row pays."""
-    n_rows = F.shape[0]
-    prices = np.where(counts > 0, 0.0 if first is None else first, np.ptp(F) + 1.0)
+    n_rows, columns = F.shape[0], np.ascontiguousarray(F.T)  # the largest of several long columns is quickly found
+    spread = float(np.ptp(F))
+    prices = np.where(counts > 0, 0.0 if first is None else first, spread + 1.0)
     for _ in range(options.assignment_sweeps):
         before = prices.copy()
         for k in np.flatnonzero((counts > 0) & (counts < n_rows)):
-            others = F - prices
-            others[:, k] = -np.inf
-            lead = F[:, k] - others.max(axis=1)
+            others = np.full(n_rows, -np.inf)
+            for other in range(counts.size):
+                if other != k:
+                    np.maximum(others, columns[other] - prices[other], out=others)
+            lead = columns[k] - others
             # between the last row that is in and the first that is out
             ends = np.partition(lead, [n_rows - counts[k] - 1, n_rows - counts[k]])
             prices[k] = 0.5 * (ends[n_rows - counts[k] - 1] + ends[n_rows - counts[k]])
-        if np.array_equal(before, prices):
+        if np.max(np.abs(prices - before)) <= options.price_change * spread:
             break
     return prices
 

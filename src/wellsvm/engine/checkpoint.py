@@ -82,8 +82,9 @@ class Checkpoint:
         with self.lock:
             self.values = {name: v for name, v in self.values.items() if not name.startswith(prefix)}
             self.values |= {prefix + name: np.array(value) for name, value in values.items()}
+            sealed: dict[str, Any] = {**self.values, "seal": np.array(_seal_of(self.values))}
             with replacing(self.path) as file:
-                np.savez(file, **self.values, seal=np.array(_seal_of(self.values)))
+                np.savez(file, **sealed)
 
     def under(self, prefix: str) -> dict[str, np.ndarray]:
         """Values under a prefix."""

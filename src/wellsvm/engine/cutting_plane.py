@@ -73,7 +73,8 @@ def cutting_plane(
             candidate = _separate(state, solution, rng)  # step 5
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
             status = _stopping_rule(solution.upper, violation, before, small, state)
-            if small or (status is None and (len(history) + 1 < options.max_iter or options.relaxation_starts)):
+            follows = len(history) + 1 < options.max_iter or (options.relaxation_starts and len(state.labels) > 1)
+            if small or (status is None and follows):
                 break  # another label vector follows, or a search: no need to solve this master well
             aim = None
 

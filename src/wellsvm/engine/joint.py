@@ -18,7 +18,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.assignment import assign, barred, half_leads
-from wellsvm.engine.recipe import Fit, opened, relax, solutions
+from wellsvm.engine.recipe import Fit, adds_nothing, opened, relax, solutions
 from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import search_together
 from wellsvm.engine.task import Guess, Task
@@ -27,7 +27,7 @@ from wellsvm.options import Options
 from wellsvm.solver.master import Solution
 from wellsvm.threads import run
 
-__all__ = ["JointLabels", "fit_together", "joint_counts"]
+__all__ = ["JointLabels", "fit_together", "joint_counts", "joint_labels"]
 
 
 def joint_counts(label_sets: Sequence[BalancedLabels]) -> IntArray | None:
@@ -72,6 +72,11 @@ class JointLabels:
         return ys, leads
 
 
+def joint_labels(tasks: Sequence[Task]) -> JointLabels:
+    """What ties the problems of all classes together."""
+    return JointLabels([_balanced(task) for task in tasks])
+
+
 def fit_together(
     tasks: Sequence[Task],
     options: Options,
@@ -82,12 +87,11 @@ def fit_together(
     """Fit one task per class as `recipe.fit` does, but search them together; ``part`` tells of each one's progress."""
     n_tasks, roughly = range(len(tasks)), options
     if options.refine:
-        roughly = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+        roughly = replace(options, max_iter=min(options.max_iter, options.joint_labelings), relaxation_starts=True)
     openings = run([partial(opened, tasks[k], options, rngs[k]) for k in n_tasks], n_jobs)
 
     def search_from(name: str, guesses: list[Guess]) -> list[Solution]:
-        labels = JointLabels([_balanced(task) for task in tasks])
-        compute = partial(search_together, tasks, guesses, labels, options, rngs, n_jobs)
+        compute = partial(search_together, tasks, guesses, joint_labels, options, rngs, n_jobs)
         return solutions(name, tasks, compute, options, rngs)
 
     def relax_one(k: int) -> Relaxation:
@@ -107,6 +111,8 @@ def fit_together(
     relaxations = run([partial(relax_one, k) for k in n_tasks], n_jobs)
     if not options.refine:
         return [Fit(task, relaxation, None) for task, relaxation in zip(tasks, relaxations)]
+    if best and all(map(adds_nothing, relaxations, best)):
+        return [Fit(*parts) for parts in zip(tasks, relaxations, best)]
     guesses = [Guess(r.solution.scores(), r.solution.alpha) for r in relaxations]
     for relaxation in relaxations:
         relaxation.solution.state.retire()

@@ -74,15 +74,35 @@ def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr
     ``rows`` are few: linear ones, or a kernel matrix.
     """
     n = min(n_neighbors, rows.n_instances - 1)
-    # One thread: OpenMP's would hang in a process that was forked after they were used.
-    with config_context(working_memory=Options.graph_memory), one_thread():
-        if hasattr(rows, "taken"):
+    if hasattr(rows, "taken"):
+        # One thread: OpenMP's would hang in a process that was forked after they were used.
+        with config_context(working_memory=Options.graph_memory), one_thread():
             edges = kneighbors_graph(rows.taken(np.arange(rows.n_instances)), n, include_self=False)
-        else:
-            K = rows.block(np.arange(rows.n_instances))
-            distances = np.maximum(K.diagonal()[:, None] + K.diagonal() - 2 * K, 0.0)
-            edges = kneighbors_graph(distances, n, metric="precomputed", include_self=False)
+    else:
+        K = rows.K if hasattr(rows, "K") else rows.block(np.arange(rows.n_instances))
+        step = max(1, (Options.graph_memory << 20) // (8 * K.shape[0]))
+        columns = np.concatenate([_nearest(K, begin, begin + step, n) for begin in range(0, K.shape[0], step)])
+        edges = sparse.csr_matrix((np.ones(columns.size), columns, np.arange(0, columns.size + 1, n)), shape=K.shape)
     return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
+
+
+def _nearest(K: np.ndarray, begin: int, end: int, n: int) -> IntArray:
+    """The ``n`` nearest others of the rows ``begin .. end - 1``, by their kernel values, row after row.
+
+    A row is sorted for its nearest only: of the largest values of groups of columns, the n-th is below the n nearest.
+    """
+    end = min(end, K.shape[0])
+    nearness = 2 * K[begin:end] - K.diagonal()  # less the squared distance, up to a constant for every row
+    nearness[np.arange(end - begin), np.arange(begin, end)] = -np.inf
+    n_groups = max(n, K.shape[0] // Options.graph_group)
+    whole = K.shape[0] // n_groups * n_groups
+    largest = nearness[:, :whole].reshape(end - begin, -1, n_groups).max(axis=1)
+    enough = np.partition(largest, n_groups - n, axis=1)[:, n_groups - n]
+    rows, columns = np.nonzero(nearness >= enough[:, None])
+    order = np.lexsort((columns, -nearness[rows, columns], rows))
+    rows, columns = rows[order], columns[order]
+    rank = np.arange(rows.size) - np.searchsorted(rows, rows)
+    return columns[rank < n]
 
 
 def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:

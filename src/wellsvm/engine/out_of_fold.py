@@ -12,7 +12,7 @@ import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.engine.assignment import apportion
-from wellsvm.engine.joint import JointLabels
+from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.search import search, search_together
 from wellsvm.engine.smooth import search_smoothly
 from wellsvm.engine.supervised import fold_of, some_unlabeled
@@ -22,6 +22,7 @@ from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import Coordinates, coordinates_of
+from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import fit_svm
 
 __all__ = ["OutOfFold", "out_of_fold"]
@@ -69,7 +70,8 @@ def out_of_fold(
         Constants.
     """
     rng = np.random.default_rng(seed)
-    rows, codes, C = some_unlabeled(rows, codes, C, options.judged_rows, rng)
+    n_judged = options.judged_rows if isinstance(rows, LinearRows) else options.judged_kernel_rows
+    rows, codes, C = some_unlabeled(rows, codes, C, n_judged, rng)
     labeled = np.flatnonzero(codes >= 0)
     fold = fold_of(codes[labeled], options.judge_folds, rng)
     fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1
@@ -117,5 +119,5 @@ def _values(
     if n_classes == 2 or not options.search_prices:
         found = [search(task, guess, options, rng) for task, guess in zip(tasks, guesses)]
     else:
-        found = search_together(tasks, guesses, JointLabels(label_sets), options, [rng] * n_classes)
+        found = search_together(tasks, guesses, joint_labels, options, [rng] * n_classes)
     return without, np.stack([svm.scores() for svm in found], axis=1)

@@ -27,7 +27,10 @@ from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
-__all__ = ["Fit", "Guess", "Opening", "Task", "best_of", "fit", "opened", "relax", "search", "solutions", "stage"]
+__all__ = [
+    "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "relax", "search", "solutions",
+    "stage",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
     reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
     if not options.refine:
         return Fit(task, relaxation, None)
+    if reached and adds_nothing(relaxation, best_of(reached)):
+        return Fit(task, relaxation, best_of(reached))
     guesses = [Guess(relaxation.solution.scores(), relaxation.solution.alpha)]
     relaxation.solution.state.retire()
     return Fit(task, relaxation, best_of([*reached, _searched("search", task, guesses, options, rng)]))
@@ -117,7 +122,7 @@ def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callba
     searched = partial(task.descend, coordinates, labels, task.losses, options)
     found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
     if options.refine:
-        options = replace(options, min_decrease=options.joint_decrease * options.min_decrease)
+        options = replace(options, max_iter=min(options.max_iter, options.joint_labelings), relaxation_starts=True)
     first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
     relaxation = relax(task, first, None, options, rng, callback)
     return Fit(task, relaxation, found if options.refine else None)
@@ -174,6 +179,12 @@ def relax(
         labels, alpha = [*labels, lead.y], lead.alpha
     state = begin(task.rows, task.labels, task.losses, alpha, options)
     return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
+
+
+def adds_nothing(relaxation: Relaxation, lead: Solution) -> bool:
+    """Whether the relaxation ended where a search had ended before: another one from there finds the same."""
+    labels = relaxation.solution.state.labels
+    return len(labels) == 1 and np.array_equal(labels[0], lead.y)
 
 
 def best_of(reached: Sequence[Solution]) -> Solution:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from wellsvm._warnings import callers_level
 from wellsvm.solver.master import Solution
 
-__all__ = ["ACT", "Record", "Relaxation", "Status", "show", "tell", "warn"]
+__all__ = ["ACT", "Record", "Relaxation", "Status", "show", "tell", "warn", "warn_unsolved"]
 
 logger = logging.getLogger("wellsvm")
 
@@ -147,16 +147,25 @@ def warn(relaxation: Relaxation, name: str, tol: float) -> None:
     """Emit a ConvergenceWarning that tells the likely cause first, then achieved, wanted and what to try."""
     solution = relaxation.solution
     scale = max(abs(solution.upper), 1e-300)
+    told = (
+        f"stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label vectors: relative "
+        f"gap {solution.gap / scale:.2g} and relative violation {max(relaxation.violation, 0) / scale:.2g}, wanted "
+        f"{tol:.2g}"
+    )
+    _warn(solution, name, told, "a larger max_iter or tol, a smaller C or C_unlabeled")
+
+
+def warn_unsolved(svm: Solution, name: str, tol: float) -> None:
+    """The same where the SVM that predicts, on the labels that a search settled on, is not solved to tol."""
+    scale = max(abs(svm.upper), 1e-300)
+    told = f"ended with an SVM that is not solved: relative gap {svm.gap / scale:.2g}, wanted {tol:.2g}"
+    _warn(svm, name, told, "a larger tol, a smaller C or C_unlabeled")
+
+
+def _warn(solution: Solution, name: str, told: str, advice: str) -> None:
     uneven = getattr(solution.state.rows, "uneven_columns", "")
     cause = (
         f": {uneven}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if uneven else ""
     )
-    advice = "" if uneven else ", or scaled features"
-    warnings.warn(
-        f"{name}{cause} stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label "
-        f"vectors: relative gap {solution.gap / scale:.2g} and relative violation "
-        f"{max(relaxation.violation, 0) / scale:.2g}, wanted {tol:.2g}. Try a larger max_iter or tol, a smaller C or "
-        f"C_unlabeled{advice}.",
-        ConvergenceWarning,
-        stacklevel=callers_level(),
-    )
+    more = "" if uneven else ", or scaled features"
+    warnings.warn(f"{name}{cause} {told}. Try {advice}{more}.", ConvergenceWarning, stacklevel=callers_level())

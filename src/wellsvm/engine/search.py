@@ -22,12 +22,13 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.task import Guess, Task
+from wellsvm.engine.thinning import thinned
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.solver.master import Solution, State, begin, solve_svm
+from wellsvm.solver.master import Solution, begin, solve_svm
 from wellsvm.threads import run
 
-__all__ = ["Relabel", "at_full_price", "labels_alone", "search", "search_together"]
+__all__ = ["Relabel", "alone", "at_full_price", "labels_alone", "search", "search_together"]
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 """From the scores of all problems, which it may overwrite, to the labels of each, and the distance of every instance to
@@ -38,57 +39,126 @@ def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator)
     """Search one labelling of one problem; see `search_together`."""
     guesses = [guess]
     del guess
-    return search_together([task], guesses, partial(labels_alone, task), options, [rng])[0]
+    return search_together([task], guesses, alone, options, [rng])[0]
 
 
 def search_together(
     tasks: Sequence[Task],
     guesses: list[Guess],
-    relabel: Relabel,
+    tied: Callable[[Sequence[Task]], Relabel],
     options: Options,
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None = None,
 ) -> list[Solution]:
-    """Search labels for problems on the same rows, which ``relabel`` ties together; ``guesses`` are let go of.
+    """Search labels for problems on the same rows, which ``tied`` ties together; ``guesses`` are let go of.
 
     Prices rise by `Options.search_prices`, a few rounds each. As long as labels change, SVMs are solved roughly
-    (`Options.search_rough`); those returned are solved well.
+    (`Options.search_rough`); those returned are solved well. Where rows are many, prices rise on some of them only.
     """
-    few = options.unsettled_labels * options.tol * guesses[0].scores.size
     annealed = tasks[0].rising is not None and len(options.search_prices) > 0
-    states: list[State | None] = [None] * len(tasks)
-    ys, leads = relabel([guess.scores.copy() for guess in guesses])
-    alphas = [guess.alpha for guess in guesses]
-    guesses.clear()
+    many = guesses[0].scores.size > 2 * options.searched_rows  # what is saved must pay for carrying it over to all
+    found = _found_on_some(tasks, guesses, tied, options, rngs, n_jobs) if annealed and many else None
+    if found is not None:
+        guesses[:] = found
+    rises, found = annealed and found is None, None  # vectors of all rows, which need not fit into memory
+    alternation = _Alternation(tasks, guesses, tied(tasks), annealed, options, rngs, n_jobs)
+    if rises:
+        alternation.raise_prices()
+    return alternation.settled()
 
-    def solve(k: int, losses: Losses, tol: float) -> Solution:
-        states[k] = state = _go_on(states[k], tasks[k], losses, alphas[k], options)
-        alphas[k] = None
-        return solve_svm(state, ys[k], rngs[k], tol)
 
-    def solve_all(price: float, tol: float) -> list[Solution]:
-        nonlocal leads
-        losses = [_eased(task, leads.copy(), price, options) if annealed else task.losses for task in tasks[1:]]
-        losses.insert(0, _eased(tasks[0], leads, price, options) if annealed else tasks[0].losses)
-        leads = np.empty(0)  # eight bytes a row that others can use
-        return run([partial(solve, k, losses[k], tol) for k in range(len(tasks))], n_jobs)
+def _found_on_some(
+    tasks: Sequence[Task],
+    guesses: Sequence[Guess],
+    tied: Callable[[Sequence[Task]], Relabel],
+    options: Options,
+    rngs: Sequence[np.random.Generator],
+    n_jobs: int | None,
+) -> list[Guess] | None:
+    """Guesses for all rows by a search of some of them; None where that cannot be done."""
+    some = thinned(tasks, options, rngs[0])
+    if some is None:
+        return None
+    few = _Alternation(some.tasks, some.guesses(guesses), tied(some.tasks), True, options, rngs, n_jobs)
+    few.raise_prices()
+    return some.carried_over(tasks, few.settled(), options)
 
-    tol = options.search_rough * options.tol
-    for price in options.search_prices if annealed else ():
-        for _ in range(options.rounds_per_price):
-            before = ys
-            ys, leads = relabel([svm.scores() for svm in solve_all(price, tol)])
-            if _changes(before, ys) <= few:
-                break
-    for n_left in reversed(range(options.search_rounds)):
-        svms, well, before = solve_all(1.0, tol), tol <= options.tol, ys
-        ys, leads = relabel([svm.scores() for svm in svms])
-        settled = _changes(before, ys) <= few
-        if well and (settled or n_left == 0):
-            return svms
-        tol = options.tol if settled else tol
-        svms = []  # states that others take the place of can go
-    return solve_all(1.0, options.tol)
+
+class _Alternation:
+    """Solve the SVMs, relabel, and again; ``annealed`` says whether free rows count as far as they are sure."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        guesses: list[Guess],
+        relabel: Relabel,
+        annealed: bool,
+        options: Options,
+        rngs: Sequence[np.random.Generator],
+        n_jobs: int | None,
+    ) -> None:
+        self.tasks, self.relabel, self.annealed = tasks, relabel, annealed
+        self.options, self.rngs, self.n_jobs = options, rngs, n_jobs
+        self.few = options.unsettled_labels * options.tol * guesses[0].scores.size
+        each = zip(tasks, guesses)
+        self.states = [begin(task.rows, task.labels, task.losses, guess.alpha, options) for task, guess in each]
+        self.price = np.inf
+        self.ys, self.leads = relabel([guess.scores.copy() for guess in guesses])
+        guesses.clear()
+
+    def raise_prices(self) -> None:
+        """A few rounds at each of the prices on the way."""
+        options = self.options
+        for price in options.search_prices:
+            for _ in range(options.rounds_per_price):
+                before = self.ys
+                svms = self._solve_all(price, options.search_rough * options.tol)
+                self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
+                if _changes(before, self.ys) <= self.few:
+                    break
+
+    def settled(self) -> list[Solution]:
+        """Rounds at the final price until hardly a label changes."""
+        options = self.options
+        tol = options.search_rough * options.tol
+        for n_left in reversed(range(options.search_rounds)):
+            svms, well, before = self._solve_all(1.0, tol), tol <= options.tol, self.ys
+            self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
+            done = _changes(before, self.ys) <= self.few
+            if well and (done or n_left == 0):
+                return svms
+            tol = options.tol if done else tol
+            svms = []  # states that others take the place of can go
+        return self._solve_all(1.0, options.tol)
+
+    def _solve_all(self, price: float, tol: float) -> list[Solution]:
+        """The SVMs on the present labels; dual variables are kept, and follow their prices."""
+        rise, self.price = price <= self.price, price
+        losses, self.leads = self._losses(price), np.empty(0)
+        return run([partial(self._solve, k, losses[k], tol, rise) for k in range(len(self.tasks))], self.n_jobs)
+
+    def _losses(self, price: float) -> list[Losses]:
+        """The losses of every problem; those on the same rows at the same prices share them."""
+        if not self.annealed:
+            return [task.losses for task in self.tasks]
+        first = self.tasks[0]
+        others = [
+            None if task.losses is first.losses and task.rising is first.rising
+            else _eased(task, self.leads.copy(), price, self.options)
+            for task in self.tasks
+        ]  # fmt: skip
+        eased = _eased(first, self.leads, price, self.options)
+        return [eased if own is None else own for own in others]
+
+    def _solve(self, k: int, losses: Losses, tol: float, rise: bool) -> Solution:
+        if losses is not self.states[k].losses:
+            self.states[k].reprice(losses, rise)
+        return solve_svm(self.states[k], self.ys[k], self.rngs[k], tol)
+
+
+def alone(tasks: Sequence[Task]) -> Relabel:
+    """One problem is tied to no other."""
+    return partial(labels_alone, tasks[0])
 
 
 def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelArray], FloatArray]:
@@ -108,8 +178,9 @@ def at_full_price(task: Task, svm: Solution) -> Solution:
     if svm.state.losses is task.losses:
         return svm
     margins, rows = svm.state.margins(svm.mu), task.losses.priced()
-    svm.state.reprice(task.losses)
-    return replace(svm, upper=0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows))
+    svm.state.losses = task.losses  # its dual variables stay: they are f
+    upper = 0.5 * float(svm.mu @ svm.squared_norms) + task.losses.total(margins, rows)
+    return replace(svm, upper=upper, lower=upper - svm.gap)  # the gap stays that of the SVM that was solved
 
 
 def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Losses:
@@ -121,14 +192,6 @@ def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Los
     np.clip(leads, options.least_sure, 1.0, out=leads)
     leads *= price
     return task.losses.eased(task.rising, leads)
-
-
-def _go_on(state: State | None, task: Task, losses: Losses, alpha: FloatArray | None, options: Options) -> State:
-    """The state at other losses; where a box has become too small for its dual variable, a new one."""
-    if state is not None and not np.any(state.alpha > losses.cap):
-        state.reprice(losses)
-        return state
-    return begin(task.rows, task.labels, losses, alpha if state is None else state.alpha, options)
 
 
 def _changes(before: Sequence[LabelArray], after: Sequence[LabelArray]) -> int:

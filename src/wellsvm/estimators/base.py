@@ -23,7 +23,7 @@ from wellsvm.engine import recipe
 from wellsvm.engine.cutting_plane import ORACLES
 from wellsvm.engine.joint import fit_together
 from wellsvm.engine.recipe import Fit, Task
-from wellsvm.engine.report import ACT, Record, warn
+from wellsvm.engine.report import ACT, Record, warn, warn_unsolved
 from wellsvm.estimators.parameters import choice, flag, number, whole_number
 from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
 from wellsvm.losses import LOSSES
@@ -33,6 +33,7 @@ from wellsvm.rows.block_rows import BlockRows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
+from wellsvm.solver.master import Solution
 from wellsvm.solver.mixture import UPDATES
 from wellsvm.threads import run
 
@@ -271,6 +272,8 @@ class KernelModel(BaseEstimator):
                 )
             if fit.relaxation.status in ACT:
                 warn(fit.relaxation, type(self).__name__, tol)
+            elif isinstance(fit.settled, Solution) and not fit.settled.solved_to(tol):
+                warn_unsolved(fit.settled, type(self).__name__, tol)
         relaxations, single = [fit.relaxation for fit in fits], len(fits) == 1
 
         def per_fit(values: list[Any]) -> Any:

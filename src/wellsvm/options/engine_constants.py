@@ -67,11 +67,14 @@ class EngineConstants:
     little better (docs/choices.md)."""
     least_sure: float = 1e-3
     """Least share of its price that a free row counts with: 0 would take it out of the problem and its certificates."""
-    joint_decrease: float = 10.0
-    """Relaxations of classes that are searched together end at this many times the least decrease: they give the search
-    another start only. On seven topics, 1500 rows, a fifth of the time and the same accuracy."""
     assignment_sweeps: int = 20
     """Sweeps over the prices of the classes before rows are moved one by one: after as many, few are left to move."""
+    price_change: float = 1e-4
+    """Change of a price, as a share of the spread of the scores, at which the sweeps end: so few rows lie between that
+    moving them one by one is cheaper than the last dozen sweeps."""
+    joint_labelings: int = 1
+    """Label vectors of a relaxation before several classes are searched together: more gave another start, which took
+    two fifths of the fit of seven topics and no better accuracy (docs/performance.md)."""
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them; 1 is worse; 6 may be better, by less than a hundredth (docs/choices.md,
     constants)."""
@@ -96,6 +99,11 @@ class EngineConstants:
     search_rough: float = 5.0
     """As long as labels change, the SVMs of a search are solved to this many tol only; 1 takes much more work, 20 saves
     little (docs/choices.md, constants)."""
+    searched_rows: int = 20_000
+    """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
+    start_bisections: int = 14
+    """Bisections for the intercept by which all rows begin after that: a few ten thousandths of the margin, as so many
+    rows lie within a thousandth that their dual variables would outweigh it."""
     unsettled_labels: float = 0.1
     """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
 

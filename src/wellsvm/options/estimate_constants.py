@@ -58,6 +58,8 @@ class EstimateConstants:
     """How far labels spread over it; with 1 the error of its share is larger by .002 to .014 (docs/choices.md)."""
     graph_memory: int = 4
     """MB that the search for neighbours may take for distances: a fit makes no copy of X, nor anything of its size."""
+    graph_group: int = 16
+    """Kernel values of which only the largest is looked at first; with 64 a little slower (docs/performance.md)."""
     graph_rounds: int = 40
     """Rounds of spreading: what is left of a label's way after as many is 0.02 of it."""
     graph_floor: float = 1e-3
@@ -144,9 +146,12 @@ class EstimateConstants:
     judge_rounds: int = 2
     """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
     nearly the same accuracy (docs/choices.md, constants)."""
-    judged_rows: int = 4000
-    """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300 and 1000 come to the same
-    verdict (docs/choices.md, constants)."""
+    judged_rows: int = 1000
+    """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300, 2000 and 4000 come to the same
+    verdict nearly always (docs/choices.md, constants; docs/performance.md)."""
+    judged_kernel_rows: int = 500
+    """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
+    long as the fit of 2000 rows that it is for. 300 lost 0.003 on UCI sets (docs/performance.md)."""
     judge_errors: float = 2.0
     """Unlabeled rows must save more than this many standard errors; others are in docs/choices.md. With 1 more
     than 10 % of the UCI cells were harmed; 1.5 gains 0.004 with 5 labels a class and lost 0.15 in one text."""

@@ -16,6 +16,9 @@ class RowConstants:
     pieces_per_call: int = 100
     """Pieces of dense rows in what a native call may take: one, 200,000 numbers, stays in the cache while several
     columns look at it."""
+    vector_piece: int = 10_000
+    """Entries of vectors of all rows that are worked on at a time, so that nothing on the way is as long: 80 kB, which
+    stay in the cache."""
     least_work_for_threads: int = 1_000_000
     """Multiply-adds of a pass from which threads pay: they take about a millisecond, ten times the start of a
     thread."""

@@ -30,10 +30,12 @@ __all__ = ["DenseNewton", "Outcome"]
 
 
 class Outcome(NamedTuple):
-    """Dual variables of the rows, and how many Newton steps they took."""
+    """Dual variables of the rows, how many Newton steps they took, and whether they are as good as asked for; if not,
+    rounding is in the way."""
 
     alpha: FloatArray
     n_steps: int
+    reached: bool
 
 
 class DenseNewton:
@@ -58,9 +60,9 @@ class DenseNewton:
         """Whether the Hessian is small enough."""
         return bool(np.count_nonzero(mu) * (self.rows.n_features + 1) <= self.options.newton_columns)
 
-    def solve(self, columns: LabelArray, mu: FloatArray, losses: Losses, U: FloatArray, goal: float) -> Outcome | None:
+    def solve(self, columns: LabelArray, mu: FloatArray, losses: Losses, U: FloatArray, goal: float) -> Outcome:
         """Dual variables whose bounds are within about ``goal`` of each other, relatively, for the labels ``columns``
-        of shape (n, T), from the weights ``U`` of shape (d + 1, T); None where rounding does not allow it."""
+        of shape (n, T), from the weights ``U`` of shape (d + 1, T); or as near as rounding allows."""
         used = np.flatnonzero(mu > 0)
         labels, root = np.ascontiguousarray(columns[:, used]), np.sqrt(mu[used])
         problem = _Problem(self.rows, labels, root, self.options)
@@ -73,24 +75,24 @@ class DenseNewton:
         while True:
             # A row of price 0 has no bend: its alpha is 0 anywhere.
             ridge = np.where(bent, bend / np.where(losses.cap > 0, losses.cap, 1.0), losses.ridge)
-            done = self._minimise(problem, V, slack, Losses(losses.cap, ridge), goal)
-            if done is None:
-                return None
-            V, slack, alpha, value, n = done
+            reached, V, slack, alpha, value, n = self._minimise(problem, V, slack, Losses(losses.cap, ridge), goal)
             n_steps += n
+            if not reached:
+                return Outcome(alpha, n_steps, False)
             excess = float((ridge * alpha)[bent] @ (losses.cap - alpha)[bent]) if narrow else 0.0
             if excess <= 0.5 * goal * value or bend <= self.options.least_bend:
                 self._bend = bend
-                return Outcome(alpha, n_steps)
+                return Outcome(alpha, n_steps, True)
             bend *= narrow
 
     def _minimise(
         self, problem: _Problem, V: FloatArray, slack: FloatArray, losses: Losses, goal: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray, float, int] | None:
-        """Weights, slack, dual variables, objective and number of steps for losses with a ridge everywhere."""
+    ) -> tuple[bool, FloatArray, FloatArray, FloatArray, float, int]:
+        """Whether the goal was reached; weights, slack, dual variables, objective and number of steps for losses with a
+        ridge everywhere."""
         last = np.inf
         for n_steps in range(self.options.dense_newton_steps):
-            alpha = np.clip(slack / losses.ridge, 0.0, losses.cap)
+            alpha = np.minimum(np.maximum(slack / losses.ridge, 0.0), losses.cap)
             value = 0.5 * float(np.sum(V * V)) + float(alpha @ (slack - 0.5 * losses.ridge * alpha))
             gradient = V - problem.weights_of(alpha)
             flat = gradient.T.ravel()
@@ -98,18 +100,18 @@ class DenseNewton:
             if self._hessian.shape[0] != flat.size or self._excess(flat) > self.options.slow_newton * last:
                 on_bend = (alpha > 0) & (slack < losses.ridge * losses.cap)
                 if not self._renew(problem, np.where(on_bend, 1.0 / losses.ridge, 0.0)):
-                    return None
+                    break
             last = self._excess(flat)
             if last <= 0.5 * goal * value:
-                return V, slack, alpha, value, n_steps
+                return True, V, slack, alpha, value, n_steps
             step = -cho_solve(self._factor, flat, check_finite=False).reshape(V.shape[1], -1).T
             margin_change = problem.margins(step)
             slope, curvature = float(np.sum(V * step)), float(np.sum(step * step))
             share = _best_share(slope, curvature, slack, margin_change, losses, 2 * self.options.bisections)
             if not share > 0:  # or it is NaN: the direction is rounding
-                return None
+                break
             V, slack = V + share * step, slack - share * margin_change
-        return None
+        return False, V, slack, alpha, value, n_steps
 
     def _excess(self, gradient: FloatArray) -> float:
         """How far the primal at u lies above that at v, in the quadratic model: u = v - gradient."""
@@ -197,7 +199,7 @@ def _best_share(
     """The share of a step that about minimises the objective: where its slope is at most a tenth of the first one."""
 
     def derivative(share: float) -> float:
-        alpha = np.clip((slack - share * change) / losses.ridge, 0.0, losses.cap)
+        alpha = np.minimum(np.maximum((slack - share * change) / losses.ridge, 0.0), losses.cap)  # np.clip is slow
         return slope + share * curvature - float(alpha @ change)
 
     first, low, high = derivative(0.0), 0.0, 1.0

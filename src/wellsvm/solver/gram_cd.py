@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm.losses import Losses
 from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.solver.newton import SlackSystem, best_step
@@ -54,12 +55,7 @@ class GramState(State):
         self._Z, self._mu_of_signed = Z, np.empty(0)
         if labels:
             self.columns = np.ascontiguousarray(np.stack(labels, axis=1))
-            # Instances with the same labels in all T vectors share a pattern. np.unique sorts whole rows when it sees
-            # each as one opaque item, which is far faster than by column.
-            items = self.columns.view(np.dtype((np.void, self.columns.shape[1]))).ravel()
-            _, first, pattern_of = np.unique(items, return_index=True, return_inverse=True)
-            self.patterns = np.ascontiguousarray(self.columns[first].T)
-            self.pattern_of = pattern_of.ravel().astype(np.int32)
+            self.patterns, self.pattern_of = _patterns(self.columns)
 
     def candidate(self, y: LabelArray) -> Candidate:
         """Look at a label vector: one product with K."""
@@ -90,6 +86,12 @@ class GramState(State):
         Z = self._products()
         change = self.spread(self.alpha, y) - self.spread(self.alpha, self.labels[0])
         self._set_labels([y], Z + self.rows.scores(change[:, None]))
+
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices; the products with K follow when they are asked for."""
+        self._products()
+        self.alpha, self.losses = self.losses.carried(self.alpha, losses, rise), losses
+        self._mu_of_signed = np.empty(0)
 
     def _spread_all(self, alpha: FloatArray) -> FloatArray:
         return np.stack([self.spread(alpha, y) for y in self.labels], axis=1)
@@ -295,6 +297,16 @@ class GramState(State):
     def coefficients(self, mu: FloatArray) -> FloatArray:
         """Coefficients of the instances in ``f = sum_t mu_t u_t``."""
         return self._spread_all(self.alpha) @ mu
+
+
+def _patterns(columns: LabelArray) -> tuple[LabelArray, IntArray]:
+    """Patterns of shape (T, n), which instances with the same labels in all T vectors share, and the number of each."""
+    if columns.shape[1] == 1:
+        return np.array([[-1, 0, 1]], dtype=np.int8), columns[:, 0] + np.int32(1)
+    # np.unique sorts whole rows when it sees each as one opaque item, which is far faster than by column.
+    items = columns.view(np.dtype((np.void, columns.shape[1]))).ravel()
+    _, first, pattern_of = np.unique(items, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(columns[first].T), pattern_of.ravel().astype(np.int32)
 
 
 begin.register(GramRows, GramState)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.losses import Losses
+from wellsvm.losses import Losses, pieces
 from wellsvm.rows.base import instances_of
 from wellsvm.rows.linear import Dual, LinearRows
 from wellsvm.solver.dense_newton import DenseNewton
@@ -136,10 +136,13 @@ class LinearState(State):
         self.rest()
         return super().saved()
 
-    def reprice(self, losses: Losses) -> None:
-        """Margins stay as they are; other rows are free or in violation."""
-        super().reprice(losses)
-        self._working = None
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices: what the dual variables move by is added to the weights at once."""
+        self._forget_margins()
+        before, self.alpha, self.losses = self.alpha, self.losses.carried(self.alpha, losses, rise), losses
+        change = np.subtract(self.alpha, before, out=before)
+        for t, y in enumerate(self.labels):
+            self.U[:, t] += self.rows.combine(self.spread(change, y)[:, None])[:, 0]
 
     def _padded(self, mu: FloatArray) -> FloatArray:
         padded = np.zeros(self.U.shape[1])
@@ -221,10 +224,11 @@ class LinearState(State):
             return True
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):
             return False
-        return self._visits > self.options.dense_epochs * n_rows
+        # Where coordinate descent was too slow for one labelling it is for the next.
+        return self._newton is not None or self._visits > self.options.dense_epochs * n_rows
 
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray | None, goal: float) -> Sweep | None:
-        """Solve the SVM at ``mu`` by Newton's method; None where that is given up."""
+        """Solve the SVM at ``mu`` by Newton's method; None where that got nowhere."""
         rows = np.arange(self.alpha.size) if rows is None else rows
         n, few = self.alpha.size, rows.size < self.options.few_rows * self.alpha.size
         if self._newton is None or not np.array_equal(self._newton[0], rows):
@@ -239,21 +243,29 @@ class LinearState(State):
         columns = self.columns[chosen][:, : mu.size]
         U = newton.rows.combine(self.alpha[chosen][:, None] * columns) if newton.rows is not self.rows else self.U
         outcome = newton.solve(columns, mu, losses, U[:, : mu.size], self.options.newton_goal * goal)
-        if outcome is None:
+        alpha = self.alpha.copy()
+        alpha[chosen] = outcome.alpha
+        weights = self.rows.combine(self.at_instances(alpha)[:, None] * self.columns[:, : mu.size])
+        if not outcome.reached:
             self.gave_up = True
-            return None
-        self.alpha[chosen], self._visits = outcome.alpha, 0
-        self.U[:, : mu.size] = self.rows.combine(self.at_instances(self.alpha)[:, None] * self.columns[:, : mu.size])
+            if not self._dual(alpha, weights, mu) > self._dual(self.alpha, self.U[:, : mu.size], mu):  # or it is NaN
+                return None
+        self.alpha, self._visits = alpha, 0
+        self.U[:, : mu.size] = weights
         self._forget_margins()
         return Sweep(self.losses.total(self.margins(mu), rows), max(1, outcome.n_steps))
+
+    def _dual(self, alpha: FloatArray, U: FloatArray, mu: FloatArray) -> float:
+        """The dual value of dual variables and their weights."""
+        return self.losses.dual_linear(alpha) - 0.5 * float(np.sum(U * U, axis=0) @ mu)
 
     def _unsettled(self, margins: FloatArray, rows: IntArray | None) -> IntArray:
         """Of ``rows``, all if None, those whose dual variable is free or wants to move."""
         settled = np.empty(margins.size, dtype=bool)
-        for begin_, end in slices(margins.size, 10 * self.options.pieces_per_call):  # no further vector of all rows
-            cap, ridge, alpha = (part[begin_:end] for part in (*self.losses, self.alpha))
-            gradient = 1.0 - margins[begin_:end] - ridge * alpha
-            settled[begin_:end] = np.where(gradient < 0, alpha <= 0, alpha >= cap)
+        for piece in pieces(margins.size):  # no further vector of all rows
+            cap, ridge, alpha = (part[piece] for part in (*self.losses, self.alpha))
+            gradient = 1.0 - margins[piece] - ridge * alpha
+            settled[piece] = np.where(gradient < 0, alpha <= 0, alpha >= cap)
         np.logical_not(settled, out=settled)
         return np.flatnonzero(settled) if rows is None or rows.size == settled.size else rows[settled[rows]]
 

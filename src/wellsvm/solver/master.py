@@ -187,9 +187,9 @@ class State(ABC):
 
     # -------------------------------------------------------------- the SVM for given mu
 
-    def reprice(self, losses: Losses) -> None:
-        """Go on with other losses, of which no box is smaller: the dual variables stay feasible."""
-        self.losses = losses
+    @abstractmethod
+    def reprice(self, losses: Losses, rise: bool = True) -> None:
+        """Go on with other prices; the dual variables follow them (`Losses.carried`)."""
 
     @abstractmethod
     def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
@@ -254,6 +254,10 @@ class Solution:
     def gap(self) -> float:
         """Upper minus lower bound."""
         return self.upper - self.lower
+
+    def solved_to(self, tol: float) -> bool:
+        """Whether the bounds are within ``tol`` of each other, relatively."""
+        return self.gap <= Options.solved_slack * tol * abs(self.upper)
 
     @property
     def y(self) -> LabelArray:

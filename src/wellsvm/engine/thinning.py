@@ -1,0 +1,101 @@
+"""A smaller problem like a large one: every labeled row and some of the free ones, at the price of all of them.
+
+At a low price f follows the bulk of the free rows, and some of them tell where it lies. A search on a few tens of
+thousands of rows ends near where one on all of them would, for a price that does not grow with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.assignment import apportion
+from wellsvm.engine.task import Guess, Task
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.linear import LinearRows
+from wellsvm.solver.master import Solution
+
+__all__ = ["Thinned", "thinned"]
+
+
+class Thinned(NamedTuple):
+    """Problems on some of the rows of others.
+
+    Attributes
+    ----------
+    chosen : array
+        The rows they are about.
+    tasks : list of Task
+        One for each of the others, all on the same rows.
+    """
+
+    chosen: IntArray
+    tasks: list[Task]
+
+    def guesses(self, of_all: Sequence[Guess]) -> list[Guess]:
+        """Where searches of these problems start: the others' guesses of these rows."""
+        return [Guess(guess.scores[self.chosen], _of(guess.alpha, self.chosen)) for guess in of_all]
+
+    def carried_over(self, tasks: Sequence[Task], svms: Sequence[Solution], options: Options) -> list[Guess]:
+        """Scores of all rows by what was found on some, and the dual variables that their slack asks for."""
+        return [_guess_of_all(task, svm, self.chosen, options) for task, svm in zip(tasks, svms)]
+
+
+def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -> Thinned | None:
+    """Problems with fewer free rows; None where there are few, or where labels cannot be asked of some rows alone."""
+    first, label_sets = tasks[0], [task.labels for task in tasks]
+    if not isinstance(first.rows, LinearRows) or any(
+        type(labels) is not BalancedLabels or labels.low != labels.high for labels in label_sets
+    ):
+        return None
+    sets = [labels for labels in label_sets if isinstance(labels, BalancedLabels)]
+    free, n_most = sets[0].free, options.searched_rows
+    if free.size <= n_most:
+        return None
+    sampled = np.sort(rng.choice(free, n_most, replace=False))
+    chosen = np.sort(np.append(np.flatnonzero(sets[0].y_known), sampled))
+    counts = np.array([labels.low for labels in sets]) / free.size
+    whole = apportion(counts, n_most) if len(sets) > 1 else np.array([round(float(counts[0]) * n_most)])
+    rows, weight = first.rows.part(chosen), free.size / n_most
+    small = []
+    for task, labels, count in zip(tasks, sets, whole):
+        known = labels.y_known[chosen]
+        losses = Losses(task.losses.cap[chosen], task.losses.ridge[chosen]).eased(known == 0, weight)
+        small.append(Task(rows, BalancedLabels(known, int(count)), losses, rising=known == 0))
+    return Thinned(chosen, small)
+
+
+def _of(values: FloatArray | None, chosen: IntArray) -> FloatArray | None:
+    return None if values is None else values[chosen]
+
+
+def _guess_of_all(task: Task, svm: Solution, chosen: IntArray, options: Options) -> Guess:
+    """Scores of all rows, and dual variables: the sample's at the price of one row, those of others by their slack.
+
+    Where the others are outside is told by the sample's function with another intercept: the one for which the dual
+    variables of both sides give the intercept. Left to coordinate descent it would be found by moving every row to and
+    fro.
+    """
+    weights = task.rows.from_part(svm.coefficients(), chosen)
+    scores = task.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
+    y, bias = task.labels.linear_oracle(scores), task.rows.bias
+    ours = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
+    known, slack = svm.state.losses.carried(svm.alpha, ours), 1.0 - scores * y
+
+    def shifted(shift: float) -> FloatArray:
+        moved: FloatArray = np.multiply(y, shift, dtype=np.float64)
+        moved += slack
+        alpha = task.losses.at_slack(moved)
+        alpha[chosen] = known
+        return alpha
+
+    low, high = (-1.0, 1.0) if bias else (0.0, 0.0)
+    for _ in range(options.start_bisections if bias else 0):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if bias * (shifted(middle) @ y) < weights[-1] else (low, middle)
+    return Guess(scores, shifted(low))
