@@ -152,6 +152,18 @@ def test_a_model_that_could_not_predict_is_refused_by_name(name, tmp_path):
             wellsvm.load(tmp_path / "m.skops")
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_model_that_lacks_a_part_of_its_function_is_refused_by_name(kernel, tmp_path):
+    parts = ("coef_", "intercept_") if kernel == "linear" else ("dual_coef_", "intercept_", "support_", "_kernel")
+    for missing in [*((name,) for name in parts), parts]:
+        model = SemiSupervisedSVC(kernel=kernel, random_state=0).fit(X, Y)
+        for name in missing:
+            delattr(model, name)
+        wellsvm.save(model, tmp_path / "m.skops")
+        with pytest.raises(ValueError, match=r"m.skops is damaged: its \w+ is (missing|NoneType)"):
+            wellsvm.load(tmp_path / "m.skops")
+
+
 # ------------------------------------------------------------------ writing
 
 

@@ -122,6 +122,16 @@ def test_the_callers_matrix_is_not_changed_nor_its_values_copied():
     assert (whole != before).nnz == 0
 
 
+def test_a_call_checks_a_sparse_matrix_once(monkeypatch):
+    from wellsvm import _input
+
+    seen, check = [], _input._compressed
+    monkeypatch.setattr(_input, "_compressed", lambda *given: seen.append(given[1]) or check(*given))
+    model = SemiSupervisedSVC(random_state=0).fit(sp.csr_matrix(X), Y)
+    model.predict(sp.csr_matrix(X))
+    assert seen == ["X", "X"]
+
+
 # ------------------------------------------------------------------ numbers and labels
 
 

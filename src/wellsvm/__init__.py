@@ -1,13 +1,13 @@
 """Large-margin learning from weak labels: convex, scalable, in scikit-learn's way of working.
 
-Names are imported when they are first used: a program pays for what it needs only.
+Names are imported when they are first used: a program pays for what it needs only. Nothing at all is imported here, as
+Ctrl-C during an import ends in a traceback, and the command line cannot answer it before it is reached.
 """
 
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from wellsvm._report import report
     from wellsvm._versions import show_versions
     from wellsvm.bags import Bags
@@ -66,13 +66,13 @@ _MODULE_OF = {
 }
 _MODULES = ("baselines", "dask", "datasets", "images", "labels", "metrics", "model_selection", "onnx", "plotting")
 
-try:
-    __version__ = version("wellsvm")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
 
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
 
-def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        globals()[name] = found = _version()
+        return found
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name not in _MODULE_OF:
@@ -82,4 +82,13 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*globals(), *__all__, *_MODULES, "__version__"})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("wellsvm")
+    except PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"

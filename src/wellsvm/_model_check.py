@@ -39,13 +39,21 @@ def require_sound(part: Any, depth: int = 0) -> None:
         _require_attributes(part)
         for value in vars(part).values():
             require_sound(value, depth + 1)
-        if type(part).__module__.startswith("wellsvm.") and "intercept_" in vars(part):
+        if _is_ours_and_fitted(part):
             _require_function(part)
     elif isinstance(part, (list, tuple)):
         for item in part:
             require_sound(item, depth + 1)
     elif isinstance(part, dict):
         require_sound(list(part.values()), depth + 1)
+
+
+def _is_ours_and_fitted(model: BaseEstimator) -> bool:
+    """Whether it must stand for a function: a baseline may predict in another way, and what transforms has none."""
+    module, names = type(model).__module__, vars(model)
+    if module.startswith("wellsvm.estimators."):
+        return hasattr(model, "predict") and any(name.endswith("_") for name in names)
+    return module.startswith("wellsvm.") and any(name in names for name in ATTRIBUTES)
 
 
 def _require(condition: bool, name: str, what: str) -> None:
@@ -62,6 +70,7 @@ def _require_attributes(model: BaseEstimator) -> None:
 def _require_function(model: Any) -> None:
     """The function f of one of our estimators: shapes, finite numbers, ranges."""
     stored = {name: vars(model)[name] for name in ATTRIBUTES if name in vars(model)}
+    _require("intercept_" in stored, "intercept_", "is missing")
     intercept, width = stored["intercept_"], vars(model).get("n_features_in_")
     _require(type(width) is int and 1 <= width < 2**63, "n_features_in_", f"is {width!r}")
     _require_numbers("intercept_", intercept, (None,))

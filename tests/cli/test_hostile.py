@@ -156,3 +156,26 @@ def test_an_interrupt_while_modules_are_imported_ends_quietly(after):
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip() == "wellsvm: interrupted"
+
+
+# As the console script begins; an interrupt comes with the import of some module that is not ours.
+INTERRUPTS_AN_IMPORT = """
+import os, sys
+class Interrupt:
+    left = int(sys.argv.pop(1))
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("wellsvm"):
+            Interrupt.left -= 1
+            if Interrupt.left < 0:
+                os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Interrupt())
+from wellsvm.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 10, 100])
+def test_an_interrupt_of_any_import_ends_quietly(number):
+    command = [sys.executable, "-c", INTERRUPTS_AN_IMPORT, str(number), "versions"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr.strip()) == (130, "wellsvm: interrupted")

@@ -1,19 +1,15 @@
 """The command line. `main` is its entry point; `wellsvm.cli.app` registers the commands, one small module each.
 
-typer and rich come with the extra ``cli``: ``import wellsvm`` never needs them.
+typer and rich come with the extra ``cli``: ``import wellsvm`` never needs them. Python has imported os and sys before;
+nothing else is imported until `main` answers Ctrl-C.
 """
 
-from __future__ import annotations
-
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
 
-from wellsvm._escape import shown
+TYPE_CHECKING = False  # as in typing
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 __all__ = ["main"]
 
@@ -26,15 +22,17 @@ def main() -> None:
 
     ``WELLSVM_TRACEBACK=1`` shows the whole traceback instead.
     """
+    restore = _leave_at_once()
     try:
-        with _leaving_at_once():
-            import rich  # the commands import it when they run
+        import rich  # the commands import it when they run
 
-            from wellsvm.cli.app import app
+        from wellsvm.cli.app import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
         _fail(MISSING_EXTRA, 2)
+    finally:
+        restore()
     try:
         code = app(prog_name="wellsvm", standalone_mode=False)
     except KeyboardInterrupt:
@@ -54,26 +52,30 @@ def main() -> None:
     sys.exit(code)
 
 
-def _fail(message: str, exit_code: int) -> NoReturn:
+def _fail(message: str, exit_code: int) -> "NoReturn":
+    from wellsvm._escape import shown
+
     print(f"wellsvm: {shown(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(exit_code)
 
 
-@contextmanager
-def _leaving_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process at once: while modules are imported an exception would come out of whichever of them
-    is at work, or be swallowed by it, and there is nothing to clean up yet."""
+def _leave_at_once() -> "Any":
+    """Let Ctrl-C end the process at once, until the function that is returned is called.
 
-    def leave(*_: object) -> NoReturn:
+    While modules are imported an exception would come out of whichever of them is at work, or be swallowed by it, and
+    there is nothing to clean up yet.
+    """
+    signals = __import__("_signal")  # signal itself imports other modules
+
+    def leave(*_: object) -> "NoReturn":
         os.write(2, b"wellsvm: interrupted\n")
         os._exit(INTERRUPTED)
 
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, leave)
+    before = signals.default_int_handler
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        if signals.getsignal(signals.SIGINT) is before:
+            signals.signal(signals.SIGINT, leave)
+            return lambda: signals.signal(signals.SIGINT, before)
+    except ValueError:  # not the main thread
+        pass
+    return lambda: None
