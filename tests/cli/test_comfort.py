@@ -28,14 +28,19 @@ try:
 finally:
     print(time.process_time(), sorted({"numpy", "sklearn", "polars"} & set(sys.modules)), file=sys.stderr)
 """
+BARE = "import time; print(time.process_time())"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["fit", "semi-supervised", "--help"], ["predict", "--help"]])
 def test_help_imports_nothing_heavy(arguments):
-    done = subprocess.run([sys.executable, "-c", HELP, *arguments], capture_output=True, text=True, check=True)
-    seconds, loaded = done.stderr.split(maxsplit=1)
-    assert loaded.strip() == "[]"
-    assert float(seconds) < 1.5  # half a second here; a limit that holds on any machine
+    seconds = []
+    for _ in range(3):  # the least of three: processor time grows on a busy machine too
+        done = subprocess.run([sys.executable, "-c", HELP, *arguments], capture_output=True, text=True, check=True)
+        told, loaded = done.stderr.split(maxsplit=1)
+        assert loaded.strip() == "[]"
+        bare = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=True)
+        seconds.append(float(told) - float(bare.stdout))
+    assert min(seconds) < 0.5
 
 
 def test_the_version_and_the_order_of_commands(command):

@@ -1,4 +1,4 @@
-"""Classical rivals on the same solver core and behind the same interface, for comparison."""
+"""Classical methods for comparison, with the same solvers and the same interface."""
 
 from wellsvm.baselines._annealing import AnnealedS3VM
 from wellsvm.baselines._branch_and_bound import BranchAndBoundS3VM

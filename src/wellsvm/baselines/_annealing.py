@@ -56,22 +56,22 @@ class AnnealedS3VM(SemiSupervisedBaseline):
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
-        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share.
+        As in SemiSupervisedSVC, but the balance is a single share.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others.
+        Whether to add a constant feature, which is regularized like the others.
     tol : float, default=1e-3
-        How exactly w is minimised: the square root of the relative gain at which L-BFGS ends.
+        Tolerance for w: the square root of the relative decrease at which L-BFGS stops.
     max_iter : int, default=10
-        Most turns at a temperature.
+        Maximum number of rounds at each temperature.
     random_state : int, RandomState or None, default=None
-        Seed; only the supervised SVM of ``C_unlabeled=0`` makes use of it.
+        Seed; used only by the supervised SVM (``C_unlabeled=0``).
 
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        Label of every training row; two classes: the rows of largest p are positive, the balance holds.
+        Label of every training row. With two classes, the rows with the largest p are positive.
     history_ : list of float, or a list of them
-        The objective after every turn. It falls while the temperature stays.
+        The objective after every round; it decreases while the temperature is constant.
     """
 
     loss = "squared_hinge"

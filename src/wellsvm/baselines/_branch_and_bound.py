@@ -28,27 +28,27 @@ __all__ = ["BranchAndBoundS3VM"]
 
 
 class BranchAndBoundS3VM(SemiSupervisedBaseline):
-    """Semi-supervised SVM whose labels are the best there are; for some dozens of unlabeled rows.
+    """Semi-supervised SVM with globally optimal labels, for a few dozen unlabeled rows.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
-        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share.
+        As in SemiSupervisedSVC, but the balance is a single share.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others.
+        Whether to add a constant feature, which is regularized like the others.
     max_nodes : int, default=10000
-        Most nodes to look at. Where they do not suffice the best labelling so far is kept, and `fit` warns.
+        Maximum number of nodes to visit. If it is reached, `fit` keeps the best labeling so far and gives a warning.
     tol : float, default=1e-5
-        Relative duality gap of every SVM; the objective is within it of the optimum.
+        Relative duality gap of every SVM, and of the objective to the optimum.
     random_state : int, RandomState or None, default=None
         Seed of the order of coordinate descent.
 
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        Label of every training row; two classes: the balance holds.
+        Label of every training row; with two classes, they keep the balance.
     history_ : list of float, or a list of them
-        The best objective after every node.
+        The best objective so far, after every node.
     """
 
     loss = "squared_hinge"

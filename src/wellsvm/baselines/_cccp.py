@@ -51,28 +51,28 @@ class Step(NamedTuple):
 class CCCPSVM(SemiSupervisedBaseline):
     """Semi-supervised SVM with the ramp loss, by the concave-convex procedure.
 
-    It works on the matrix of all kernel values, for the linear kernel too: made for comparison, not for many rows.
+    It needs the full kernel matrix, even for the linear kernel: it is meant for comparisons, not for many rows.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
-        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share, that fixes the mean of f
-        over the unlabeled rows.
+        As in SemiSupervisedSVC, but the balance is a single share, which fixes the mean of f over the unlabeled rows.
     ramp : float in (-1, 0], default=0.0
-        Their s: unlabeled rows with ``|f| <= -s`` have no pull. 0 is the loss of the transductive SVM.
+        The paper's s: unlabeled rows with ``|f| <= -s`` have no effect. 0 gives the loss of the transductive SVM.
     tol : float, default=1e-3
-        Relative: duality gap of every SVM, and fall of the objective that ends the procedure.
+        Relative duality gap of every SVM, and relative decrease of the objective at which the procedure stops.
     max_iter : int, default=50
-        Most SVMs to solve.
+        Maximum number of SVMs to solve.
     random_state : int, RandomState or None, default=None
         Seed of the order of coordinate descent.
 
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        Label of every training row; of unlabeled ones the sign of f, whose mean is fixed, not the number of positives.
+        Label of every training row. For unlabeled rows it is the sign of f: the mean of f is fixed, not the number of
+        positives.
     history_ : list of float, or a list of them
-        The objective after every SVM, the first that of the labeled rows alone. It never rises.
+        The objective after every SVM, starting with the SVM on the labeled rows alone. It never increases.
     """
 
     def __init__(

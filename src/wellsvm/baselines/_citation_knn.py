@@ -23,21 +23,21 @@ __all__ = ["CitationKNN"]
 
 
 class CitationKNN(BagRule):
-    """Nearest neighbours of bags: references and citers vote.
+    """Nearest-neighbour classifier for bags, in which references and citers vote.
 
     Parameters
     ----------
     n_references : int, default=2
-        r, the training bags nearest to a bag.
+        Number of nearest training bags that vote for a bag (r in the paper).
     n_citers : int, default=4
-        c: a training bag cites those among its c nearest bags.
+        A training bag cites its c nearest bags; this is c.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
         The classes; the second is positive.
     threshold_ : float
-        0: a bag is positive if it has more positive votes than negative ones.
+        Always 0: a bag is positive if it has more positive than negative votes.
     """
 
     def __init__(self, n_references=2, n_citers=4):

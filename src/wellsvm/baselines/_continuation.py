@@ -31,19 +31,19 @@ SPAN = 1e4
 
 
 class ContinuationS3VM(GradientS3VM):
-    """Semi-supervised SVM by continuation: from a convex, blurred objective to the one wanted.
+    """Semi-supervised SVM by continuation, from a smoothed convex objective to the original one.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled, tol, random_state :
         As in GradientS3VM.
     n_prices : int, default=11
-        Widths on the way, the last of which is 0: the steps of this path.
+        Number of widths along the path; the last one is 0.
 
     Attributes
     ----------
     transduction_, history_ :
-        As in GradientS3VM, a minimum per width.
+        As in GradientS3VM, with one minimum per width.
     """
 
     def _path(self, features: Features, labels: BalancedLabels) -> Iterator[SmoothLoss]:

@@ -68,37 +68,37 @@ class PlaneProgram(NamedTuple):
 
 
 class CPMMC(TwoClusterBaseline):
-    """Two clusters by a hyperplane that few rows are near to, its absolute values bounded from below.
+    """Two clusters separated by a hyperplane with few rows near it, by a cutting-plane method.
 
     Parameters
     ----------
     C : float, default=1.0
-        Penalty on the mean loss: of a row, C / n_samples.
+        Penalty on the mean loss; the penalty on the loss of a row is C / n_samples.
     kernel, gamma, degree, coef0 :
         As in MaxMarginClustering.
     balance : float, default=0.3
-        beta / n: bounds the mean of f, greater than 0. It does not bound the sizes of the clusters; one may be empty.
+        beta / n, greater than 0: a bound on the mean of f. It does not bound the cluster sizes; one may be empty.
     tol : float, default=1e-2
-        Violation of a constraint that is put up with.
+        Tolerated violation of a constraint.
     n_init : int, default=5
-        Random functions to start from; the result of least objective is kept.
+        Number of random functions to start from; the result with the lowest objective is kept.
     max_iter : int, default=100
-        Most steps of the concave-convex procedure.
+        Maximum number of steps of the concave-convex procedure.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row, 0 the larger.
+        Cluster of every training row; cluster 0 is the larger.
     objective_ : float
         ``1/2 ||w||^2 + C`` mean of ``max(0, 1 - |f|)``.
     violation_ : float
-        Mean loss less xi: how far the constraints left out are violated, at most ``tol``.
+        Mean loss minus xi: the violation of the constraints that were left out, at most ``tol``.
     history_ : list of float
         The objective after every step of the concave-convex procedure.
     n_iter_ : int
-        Steps of it.
+        Number of these steps.
     """
 
     def __init__(

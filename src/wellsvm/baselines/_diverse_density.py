@@ -37,25 +37,25 @@ MOST_STEPS, MOST_TURNS = 100, 20
 
 
 class DiverseDensity(BagRule):
-    """The concept that positive bags share and negative ones avoid, by the noisy-or likelihood.
+    """Maximum diverse density: a concept shared by positive bags and absent from negative ones (noisy-or likelihood).
 
     Parameters
     ----------
     n_starts : int, default=20
-        Instances of positive bags, drawn at random, to climb from.
+        Number of random instances of positive bags to start from.
     random_state : int, RandomState or None, default=None
-        Seed of that draw.
+        Seed of the starts.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
         The classes; the second is positive.
     target_, scale_ : arrays of shape (n_features,)
-        t and s.
+        The concept: its point t and its scales s.
     objective_ : float
         Negative log-likelihood of the training bags.
     threshold_ : float
-        Bags of a larger P are positive.
+        Bags with a larger probability are positive.
     """
 
     def __init__(self, n_starts=20, random_state=None):

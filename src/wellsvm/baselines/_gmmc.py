@@ -61,27 +61,27 @@ class GMMC(TwoClusterBaseline):
     C_balance : float, default=1.0
         Penalty on the squared sum of z.
     ridge : float, default=1e-2
-        Share of the mean of its diagonal that is added to the diagonal of the kernel matrix, which is inverted.
+        Added to the diagonal of the kernel matrix before it is inverted, as a share of the mean of its diagonal.
     tol : float, default=1e-3
         Relative gap of the semidefinite program.
     max_iter : int, default=100
-        Most steps of the interior point method.
+        Maximum number of steps of the interior point method.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row, 0 the larger: the sign of z. `predict` goes by the function behind z, which the
-        ridge keeps from passing through z exactly; near zero they may differ.
+        Cluster of every training row, by the sign of z; cluster 0 is the larger. `predict` uses the function that
+        approximates z; because of the ridge, it does not match z exactly, so the two may differ near zero.
     objective_ : float
-        Sum of gamma: a lower bound of the problem that is relaxed.
+        Sum of gamma: a lower bound on the optimum of the original problem.
     gap_ : float
-        Most by which the optimum of the relaxation exceeds it.
+        Upper bound on the distance from ``objective_`` to the optimum of the relaxation.
     n_iter_ : int
-        Steps of the interior point method.
+        Number of steps of the interior point method.
 
     Notes
     -----
-    More than `max_rows` rows are refused. Cluster a sample of them and `predict` the rest.
+    With more than `max_rows` rows, `fit` raises an error. Cluster a sample of them and `predict` the rest.
     """
 
     max_rows = 2000

@@ -35,26 +35,27 @@ SmoothLoss = partial[tuple[float, FloatArray]]
 
 
 class GradientS3VM(SemiSupervisedBaseline):
-    """Semi-supervised SVM by gradient descent, with a smooth loss of the unlabeled rows and a rising price.
+    """Semi-supervised SVM by gradient descent, with a smooth loss and a rising penalty on the unlabeled rows.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
-        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share, that fixes the mean of f
-        over the unlabeled rows.
+        As in SemiSupervisedSVC, but the balance is a single share, which fixes the mean of f over the unlabeled rows.
     n_prices : int, default=11
-        Prices of the unlabeled rows on the way, each twice the last; 11 is the start at C* / 1024 of the paper.
+        Number of penalties on the unlabeled rows along the path, each twice the one before; 11 starts at C* / 1024, as
+        in the paper.
     tol : float, default=1e-3
-        How exactly w is minimised: the square root of the relative gain at which L-BFGS ends.
+        Tolerance for w: the square root of the relative decrease at which L-BFGS stops.
     random_state : int, RandomState or None, default=None
-        Seed; only the supervised SVM of ``C_unlabeled=0`` makes use of it.
+        Seed; used only by the supervised SVM (``C_unlabeled=0``).
 
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        Label of every training row; of unlabeled ones the sign of f, whose mean is fixed, not the number of positives.
+        Label of every training row. For unlabeled rows it is the sign of f: the mean of f is fixed, not the number of
+        positives.
     history_ : list of float, or a list of them
-        The minimum at every price. It rises with the price.
+        The minimum at every penalty; it increases with the penalty.
     """
 
     loss = "squared_hinge"

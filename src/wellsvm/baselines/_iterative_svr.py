@@ -28,7 +28,7 @@ __all__ = ["IterativeSVR", "best_bias"]
 
 
 class IterativeSVR(TwoClusterBaseline):
-    """Two clusters by support vector regression and relabelling in turns.
+    """Two clusters by alternating support vector regression and relabeling.
 
     Parameters
     ----------
@@ -39,27 +39,27 @@ class IterativeSVR(TwoClusterBaseline):
     balance : float, default=0.3
         beta / n: the sizes of the clusters differ by at most this share of the rows. 0 halves the rows.
     init : {"k-means", "aligned"} or array of shape (n_samples,), default="k-means"
-        Start: kernel k-means with the same kernel; the best aligned of 20 random halvings, as the paper has it; or two
-        different labels.
+        Start: kernel k-means with the same kernel; the best aligned of 20 random halvings, as in the paper; or an array
+        with two different labels.
     n_init : int, default=1
-        Starts of kernel k-means; the one of least inertia is used.
+        Number of starts of kernel k-means; the one with the lowest inertia is used.
     tol : float, default=1e-3
         Tolerance of the regressions.
     max_iter : int, default=50
-        Most regressions.
+        Maximum number of regressions.
     random_state : int, RandomState or None, default=None
         Seed of the start.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row, 0 the larger.
+        Cluster of every training row; cluster 0 is the larger.
     n_iter_ : int
-        Regressions made.
+        Number of regressions.
 
     Notes
     -----
-    Where the balance cannot be kept without parting equal rows, `labels_` parts them by index, and `predict` does not.
+    If the balance cannot be kept without separating equal rows, `labels_` separates them by index; `predict` does not.
     """
 
     def __init__(

@@ -44,23 +44,23 @@ class KernelKMeans(ClusterBaseline):
     kernel, gamma, degree, coef0 :
         As in MaxMarginClustering; the default kernel is "linear", plain k-means.
     init : {"k-means++", "aligned"} or array of shape (n_samples,), default="k-means++"
-        Start: rows drawn far from one another; the best aligned of 20 random halvings (two clusters only), as the paper
-        has it; or labels 0, ..., n_clusters - 1.
+        Start: rows far from one another; the best aligned of 20 random halvings, as in the paper (two clusters only);
+        or labels 0, ..., n_clusters - 1.
     n_init : int, default=10
-        Starts; the result of least inertia is kept. An array is one start.
+        Number of starts; the result with the lowest inertia is kept. An array is a single start.
     max_iter : int, default=300
-        Most turns of a start.
+        Maximum number of iterations per start.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row, 0 the largest; none is empty.
+        Cluster of every training row; cluster 0 is the largest, and none is empty.
     inertia_ : float
         Sum of the squared distances to the means, in feature space.
     n_iter_ : int
-        Turns of the start that was kept, with the last, in which no label changed.
+        Number of iterations of the start that was kept, including the last one, in which no label changed.
     """
 
     def __init__(

@@ -41,23 +41,23 @@ class Graph(NamedTuple):
 class LaplacianSVM(SemiSupervisedBaseline):
     """SVM whose values change little between neighboring rows, labeled or not.
 
-    It works on the matrix of all kernel values, for the linear kernel too: made for comparison, not for many rows.
+    It needs the full kernel matrix, even for the linear kernel: it is meant for comparisons, not for many rows.
 
     Parameters
     ----------
     gamma_A : float, default=0.005
-        Penalty on the squared norm of f; ``C = 1 / (2 gamma_A)`` in other words. The default is the paper's choice.
+        Penalty on the squared norm of f, equivalent to ``C = 1 / (2 gamma_A)``. The default is the paper's choice.
     gamma_I : float, default=0.045
-        Penalty on the change of f along the graph. 0 gives the supervised SVM. The default is the choice of the paper.
+        Penalty on changes of f along the graph. 0 gives the supervised SVM. The default is the paper's choice.
     kernel, gamma, degree, coef0, unlabeled :
         As in SemiSupervisedSVC. There is no class balance.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others, but not by the graph.
+        Whether to add a constant feature, regularized like the others but not by the graph.
     n_neighbors : int, default=6
-        Neighbors of each row, the nearest in feature space: ``k(x, x) + k(z, z) - 2 k(x, z)`` is the squared distance.
-        Two rows are joined if either is a neighbor of the other.
+        Number of nearest neighbors of each row in feature space, where ``k(x, x) + k(z, z) - 2 k(x, z)`` is the squared
+        distance. Two rows are connected if either is a neighbor of the other.
     normalized : bool, default=True
-        Whether edges count in relation to the degrees of their ends.
+        Whether to normalize the Laplacian by the degrees of the rows.
     tol : float, default=1e-3
         Relative duality gap of the SVM.
     random_state : int, RandomState or None, default=None

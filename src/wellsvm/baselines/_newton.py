@@ -84,7 +84,7 @@ def _solve(features: Features, second: FloatArray, right: FloatArray) -> FloatAr
 
 
 class NewtonS3VM(GradientS3VM):
-    """Semi-supervised SVM by Newton's method; objective, path of prices and parameters are those of GradientS3VM."""
+    """Semi-supervised SVM by Newton's method, with the objective, path and parameters of GradientS3VM."""
 
     def _descend(self, features: Features, v: FloatArray, loss: SmoothLoss) -> FloatArray:
         return newton(features, v, loss, partial(_smooth_curvature, **loss.keywords), self.tol)
@@ -108,27 +108,27 @@ def _hinge_curvature(f: FloatArray, y: LabelArray, C: FloatArray) -> FloatArray:
 
 
 class MultiSwitchTSVM(SemiSupervisedBaseline):
-    """Transductive SVM for many sparse rows: finite Newton steps, many labels switched at once.
+    """Transductive SVM for many sparse rows, with finite Newton steps and many labels switched at once.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
-        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share.
+        As in SemiSupervisedSVC, but the balance is a single share.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others.
+        Whether to add a constant feature, which is regularized like the others.
     max_switches : int, default=10000
-        Most pairs to switch before the SVM is solved again, those of largest slack first.
+        Maximum number of pairs to switch before the SVM is solved again, those with the largest slack first.
     tol : float, default=1e-3
-        Gradient at which an SVM counts as solved, relative to that at 0.
+        Norm of the gradient, relative to that at 0, at which an SVM counts as solved.
     random_state : int, RandomState or None, default=None
-        Seed; only the supervised SVM of ``C_unlabeled=0`` makes use of it.
+        Seed; used only by the supervised SVM (``C_unlabeled=0``).
 
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        Label of every training row; two classes: the balance holds.
+        Label of every training row; with two classes, they keep the balance.
     history_ : list of float, or a list of them
-        Objective of every SVM. It falls while the price stays, and rises with the price.
+        Objective of every SVM; it decreases while the penalty is constant and increases with the penalty.
     """
 
     loss = "squared_hinge"

@@ -43,32 +43,32 @@ SEARCH_TOL = 1e-2
 
 
 class S4VM(SemiSupervisedBaseline):
-    """Labels that gain over the supervised SVM whichever of several low-density separators is the true one.
+    """Safe semi-supervised SVM: improves on the supervised SVM whichever of several low-density separators is true.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, fit_intercept, unlabeled :
         As in SemiSupervisedSVC.
     balance : "labels", float, (low, high), dict or None, default="labels"
-        Share of positives among the unlabeled rows in every candidate, as in SemiSupervisedSVC; the labels chosen are
-        not bound to it.
+        Share of positives among the unlabeled rows in every candidate, as in SemiSupervisedSVC; the chosen labels
+        need not satisfy it.
     risk : float, default=3.0
-        Their lambda: how many gains outweigh a loss.
+        The paper's lambda: the number of gains that outweigh one loss.
     n_samples : int, default=30
-        Local searches; the paper makes 100.
+        Number of local searches; the paper uses 100.
     n_candidates : int, default=10
-        Most candidates kept of them.
+        Maximum number of candidates to keep.
     tol : float, default=1e-3
-        Relative duality gap of the supervised and of the last SVM; those in between need less.
+        Relative duality gap of the supervised and of the final SVM; those in between are solved less exactly.
     random_state : int, RandomState or None, default=None
         Seed of the starts, of k-means and of the order of coordinate descent.
 
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        The labels chosen: what the method is about. New rows are told by an SVM trained on them.
+        The chosen labels. New rows are predicted by an SVM trained on them.
     objective_ : float, or array of shape (n_classes,)
-        Gain less ``risk`` times loss, for the worst candidate: 0 where the supervised SVM's labels stay, never less.
+        Gain minus ``risk`` times loss for the worst candidate; never negative, and 0 if the supervised labels are kept.
     """
 
     one_share = False

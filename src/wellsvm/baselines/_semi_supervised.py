@@ -94,11 +94,11 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
     classes_, coef_, intercept_, dual_coef_, support_, support_vectors_, transduction_ :
         As in SemiSupervisedSVC.
     objective_ : float, or array of shape (n_classes,)
-        What the method minimises, at its end.
+        The final value of the objective.
     history_ : list of float, or a list of them
         The objective after each of its steps.
     n_iter_ : int
-        Its steps (most over the classes).
+        Number of steps (the maximum over the classes).
     """
 
     loss: ClassVar[str] = "hinge"

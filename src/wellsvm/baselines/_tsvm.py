@@ -45,17 +45,17 @@ class Stage(NamedTuple):
 
 
 class TSVM(SemiSupervisedBaseline):
-    """Transductive SVM: label switching at a slowly rising price of the unlabeled rows.
+    """Transductive SVM: switches labels while the penalty on unlabeled rows rises slowly.
 
     Parameters
     ----------
     C, C_unlabeled, kernel, gamma, degree, coef0, balance, unlabeled :
-        As in `SemiSupervisedBaseline`: as in SemiSupervisedSVC, but the balance is one share.
+        As in SemiSupervisedSVC, but the balance is a single share.
     fit_intercept : bool, default=True
-        Whether to add a constant feature; it is regularised like the others.
+        Whether to add a constant feature, which is regularized like the others.
     max_switches : int, default=1
-        Most pairs to switch before the SVM is solved again, those of largest slack first; 1 is Joachims' choice, more
-        are quicker (Sindhwani and Keerthi 2006).
+        Maximum number of pairs to switch before the SVM is solved again, those with the largest slack first. 1 is
+        Joachims' choice; more are faster (Sindhwani and Keerthi 2006).
     tol : float, default=1e-3
         Relative duality gap of every SVM.
     random_state : int, RandomState or None, default=None
@@ -64,9 +64,9 @@ class TSVM(SemiSupervisedBaseline):
     Attributes
     ----------
     transduction_ : array of shape (n_samples,)
-        Label of every training row; two classes: the balance holds.
+        Label of every training row; with two classes, they keep the balance.
     history_ : list of float, or a list of them
-        Objective of every SVM. It falls while the price stays, and rises with the price.
+        Objective of every SVM; it decreases while the penalty is constant and increases with the penalty.
     """
 
     def __init__(

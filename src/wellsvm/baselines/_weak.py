@@ -43,22 +43,22 @@ class LinearRival(ClassifierMixin, BaseEstimator):
 
 
 class ElkanNotoSVC(LinearRival):
-    """Positive and unlabeled rows by Elkan and Noto (2008): an unlabeled row counts as both, by its chance.
+    """SVM for positive and unlabeled rows (Elkan and Noto 2008): an unlabeled row counts as both, weighted.
 
-    A logistic regression tells labeled rows from unlabeled ones, g(x); c is its mean over positives held out. An
-    unlabeled row is positive with the chance ``(1 - c) / c * g / (1 - g)`` and counts as a positive and a negative one
-    with these weights in an SVM.
+    A logistic regression g(x) separates labeled from unlabeled rows; c is its mean over held-out positives. An
+    unlabeled row is positive with probability ``(1 - c) / c * g / (1 - g)``, and counts as a positive and as a negative
+    row with the corresponding weights in an SVM.
 
     Parameters
     ----------
     C : float, default=1.0
         Penalty of both models.
     hold_out : float, default=0.2
-        Share of the positives that c is taken from.
+        Share of the positives used to estimate c.
     unlabeled, positive_class, negative_class :
         As in `wellsvm.PositiveUnlabeledSVC`.
     random_state : int, RandomState or None, default=None
-        Seed of the positives held out.
+        Seed of the choice of held-out positives.
     """
 
     def __init__(
@@ -94,15 +94,15 @@ class ElkanNotoSVC(LinearRival):
 
 
 class MeanMap(LinearRival):
-    """Proportions by the mean map (Quadrianto et al. 2009), for two classes.
+    """Classifier from class proportions by the mean map (Quadrianto et al. 2009), for two classes.
 
-    The logistic loss sees labels only through the mean of ``y x``. The means of the two classes are those that fit the
-    means of the groups best, ``mean_g = p_g m+ + (1 - p_g) m-`` by least squares.
+    The logistic loss depends on the labels only through the mean of ``y x``. The means of the two classes are fitted to
+    the means of the groups, ``mean_g = p_g m+ + (1 - p_g) m-`` by least squares.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses.
+        Penalty on the losses.
     """
 
     def __init__(self, C=1.0):
@@ -131,16 +131,16 @@ class MeanMap(LinearRival):
 
 
 class AlternatingProportionSVC(LinearRival):
-    """Proportions by alternation (Yu et al. 2013), for two classes: solve the SVM, relabel every group, and so on.
+    """Classifier from class proportions by alternating an SVM and relabeling (Yu et al. 2013), for two classes.
 
     Parameters
     ----------
     C : float, default=1.0
         Penalty of the SVM.
     n_init : int, default=5
-        Random labellings to start from; the result of least objective is kept.
+        Number of random labelings to start from; the result with the lowest objective is kept.
     max_iter : int, default=20
-        Most rounds from each.
+        Maximum number of rounds per start.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     """
@@ -173,7 +173,7 @@ class AlternatingProportionSVC(LinearRival):
 
 
 class AveragedCandidatesSVC(LinearRival):
-    """Candidates by averaging: a row counts for each of its candidates in equal parts, and against all other classes.
+    """SVM for candidate labels by averaging: a row counts equally for each candidate, and against all other classes.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class KeysFound(NamedTuple):
 
 
 class BagBaseline(BagClassifier):
-    """Parameters of the baselines: those of MultiInstanceSVC that make sense for them.
+    """Parameters of the baselines: those of MultiInstanceSVC that apply to them.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class BagBaseline(BagClassifier):
     tol : float, default=1e-3
         Relative duality gap of every SVM.
     max_iter : int, default=50
-        Most SVMs to solve.
+        Maximum number of SVMs to solve.
     random_state : int, RandomState or None, default=None
         Seed of the order of coordinate descent.
     """
@@ -137,9 +137,9 @@ class BagBaseline(BagClassifier):
 
 
 class MISVM(BagBaseline):
-    """MI-SVM: one witness per positive bag, chosen by the SVM itself, from the bags' means on.
+    """MI-SVM: one witness per positive bag, chosen by the SVM itself, starting from the means of the bags.
 
-    Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
+    The parameters are those of MultiInstanceSVC that apply here; see `BagBaseline`.
     """
 
     def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
@@ -156,7 +156,7 @@ class MISVM(BagBaseline):
 class miSVM(BagBaseline):
     """mi-SVM: a label for every instance, at least one positive in each positive bag.
 
-    Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
+    The parameters are those of MultiInstanceSVC that apply here; see `BagBaseline`.
     """
 
     def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
@@ -176,11 +176,11 @@ class miSVM(BagBaseline):
 
 
 class MIKernelSVC(BagBaseline):
-    """MI-Kernel: an SVM on bags under the normalised set kernel.
+    """MI-Kernel: an SVM on bags with the normalized set kernel.
 
-    The value of a bag is the mean of f over its instances, not the largest; an instance is a bag of its own.
+    The value of a bag is the mean of f over its instances, not the maximum; an instance is treated as a bag.
 
-    Parameters are those of MultiInstanceSVC as far as they make sense here; see `BagBaseline`.
+    The parameters are those of MultiInstanceSVC that apply here; see `BagBaseline`.
     """
 
     def _fit_two_class(self, bags: Bags, rows: Rows, positive: BoolArray, rng: np.random.Generator) -> KeysFound:
