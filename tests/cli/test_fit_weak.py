@@ -48,6 +48,32 @@ def test_a_file_is_fitted_and_told(name, columns, options, told, command, tmp_pa
     assert np.mean((model.predict(X) == model.classes_[1]) == TRUTH) > 0.9
 
 
+def links_file(path, text):
+    path.write_text(text)
+    return str(path)
+
+
+def test_links_come_from_files(command, tmp_path):
+    data, output = write(tmp_path / "rows.csv"), str(tmp_path / "model.skops")
+    must, cannot = links_file(tmp_path / "must", "0,1\n\n2;3\n"), links_file(tmp_path / "cannot", "4 6\n")
+    done = command(
+        "fit", "clustering", data, "-o", output, "--json", "--quiet", "--must-link", must, "--cannot-link", cannot
+    )
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    assert (summary["must_link"], summary["cannot_link"]) == (2, 1)
+    np.testing.assert_array_equal(wellsvm.load(output)[-1].n_links_, [2, 1])
+
+
+@pytest.mark.parametrize("text", ["0", "0,1,2", "a,b", "0,-1", "1.5 2", "0,1\n²,3"])
+def test_a_line_that_is_no_pair_is_told_by_its_number(text, command, tmp_path):
+    links = links_file(tmp_path / "links", text)
+    done = command("fit", "clustering", write(tmp_path / "rows.csv"), "-o", str(tmp_path / "m"), "--must-link", links)
+    assert done.code != 0
+    assert "expected two row numbers" in done.err
+    assert f"line {len(text.splitlines())}" in done.err
+
+
 @pytest.mark.parametrize(
     "name, columns, options, match",
     [

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+import wellsvm
 from wellsvm import MaxMarginClustering
 from wellsvm.estimators.links import assign_apart
 from wellsvm.labels import Links
@@ -103,8 +104,30 @@ REFUSED = {
     "four apart in three": ({"cannot_link": ALL_APART, "n_clusters": 3}, "rows 0, 1, 2, 3 apart .* n_clusters=3"),
     "one cluster": ({"cannot_link": [[0, 1]], "n_clusters": 1}, "n_clusters=1 has them all"),
     "divided": ({"must_link": [[0, 1]], "n_clusters": 3, "many": "divided"}, "use many='together'"),
+    "NaN": ({"must_link": [[0, np.nan]]}, "must_link must hold whole numbers"),
+    "beyond any row": ({"cannot_link": [[0, 2**70]]}, "cannot_link"),
+    "a dict": ({"must_link": {0: 1}}, "must_link must be pairs"),
     "sizes": ({"must_link": [[0, 1]], "n_clusters": 3, "balance": 0.5}, "balance=0.5 cannot be kept together"),
 }  # fmt: skip
+
+
+def test_there_are_twenty_bad_links():
+    assert len(REFUSED) >= 20
+
+
+def test_linked_clusters_are_reported_and_saved(tmp_path):
+    pytest.importorskip("skops")
+    model = cluster(must_link=[[0, 1], [2, 3]], cannot_link=[[0, 2]])
+    wellsvm.save(model, tmp_path / "model")
+    loaded = wellsvm.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    for each in (model, loaded):
+        wellsvm.report(each, tmp_path / "page.html", X=X)
+        page = (tmp_path / "page.html").read_text()
+        assert "Links" in page
+        assert "pairs that share a cluster" in page
+    wellsvm.report(cluster(), tmp_path / "page.html", X=X)
+    assert "pairs that share a cluster" not in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("case", REFUSED)

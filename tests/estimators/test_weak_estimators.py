@@ -43,6 +43,16 @@ def shares_of(truth, n_classes=None):
     return np.stack([np.bincount(truth[g == GROUPS], minlength=n_classes) / 6 for g in range(20)])
 
 
+BY_GROUP = ProportionLabels(GROUPS, np.bincount(GROUPS, weights=TRUTH))
+SECTIONS = {
+    "positives": "Class shares",
+    "proportions": "Proportions",
+    "three proportions": "Proportions",
+    "noise": "Wrong labels",
+    "noise in three": "Wrong labels",
+    "candidates": "Candidates",
+    "any set": "Label set",
+}
 FITS = {
     "positives": (PositiveUnlabeledSVC, lambda m, X: m.fit(X, POSITIVES), X, TRUTH),
     "proportions": (ProportionSVC, lambda m, X: m.fit(X, groups=GROUPS, proportions=shares_of(TRUTH)), X, TRUTH),
@@ -54,6 +64,7 @@ FITS = {
         partial(NoisyLabelSVC, noise=0.15), lambda m, X: m.fit(X, NOISY3), X3, TRUTH3,
     ),
     "candidates": (CandidateLabelSVC, lambda m, X: m.fit(X, SETS), X3, TRUTH3),
+    "any set": (partial(WeakLabelSVC, classes=[0, 1]), lambda m, X: m.fit(X, BY_GROUP), X - X.mean(axis=0), TRUTH),
 }  # fmt: skip
 
 
@@ -83,7 +94,9 @@ def test_sparse_rows_pickles_clones_and_seeds_change_nothing(name, tmp_path):
     wellsvm.save(model, tmp_path / "model")
     np.testing.assert_array_equal(wellsvm.load(tmp_path / "model").decision_function(rows), wanted)
     wellsvm.report(model, tmp_path / "page.html", X=rows)
-    assert type(model).__name__ in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert type(model).__name__ in page
+    assert f"<h2>{SECTIONS[name]}</h2>" in page
 
 
 @pytest.mark.parametrize("name", FITS)

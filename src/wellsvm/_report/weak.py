@@ -1,4 +1,4 @@
-"""What a report tells of other weak labels: wrong labels and suspects, groups, candidates."""
+"""What a report tells of other weak labels: wrong labels and suspects, groups, candidates, links, own label sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SUSPECTS = 20
 
 
 def weak_labels(model: Any) -> str:
-    """The section of a model of noisy labels, proportions or candidates; empty for all others."""
+    """The section of a model of noisy labels, proportions, candidates, links or an own label set; empty for others."""
     if hasattr(model, "noise_"):
         return _noise(model)
     if hasattr(model, "proportions_"):
@@ -26,6 +26,11 @@ def weak_labels(model: Any) -> str:
         if getattr(model, "balance_by_parts_", False):
             note += " Every row counted for its candidates in equal parts."
         return section("Candidates", table(["class", "share"], rows), note=note)
+    if hasattr(model, "label_set_"):
+        return _label_set(model)
+    if np.any(getattr(model, "n_links_", 0)):
+        head = ["pairs that share a cluster", "pairs that do not"]
+        return section("Links", table(head, [model.n_links_.tolist()]), note="The clusters keep all of these links.")
     return ""
 
 
@@ -51,3 +56,11 @@ def _groups(model: Any) -> str:
     searched = "searched for" if model.searched_ else "not searched for, because held-out groups showed no benefit"
     note = f"{n_groups} groups; the labels were {searched}."
     return section("Proportions", table(["class", "least share", "largest share"], rows), note=note)
+
+
+def _label_set(model: Any) -> str:
+    told = ""
+    if hasattr(model, "transduction_"):  # not in a saved model
+        rows = [[str(c), int(np.count_nonzero(model.transduction_ == c))] for c in model.classes_.tolist()]
+        told = table(["class", "training rows"], rows)
+    return section("Label set", told, note=f"The labels were chosen from a set of the class {model.label_set_}.")

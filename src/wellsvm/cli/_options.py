@@ -201,6 +201,20 @@ PositiveClass = Annotated[
     ),
 ]
 Clusters = Annotated[int, typer.Option("--clusters", min=1, help="Number of clusters.")]
+MustLink = Annotated[
+    Path | None,
+    typer.Option(
+        "--must-link", exists=True, dir_okay=False, show_default=False,
+        help="Text file with two row numbers in each line, starting at 0: rows that must share a cluster.",
+    ),
+]  # fmt: skip
+CannotLink = Annotated[
+    Path | None,
+    typer.Option(
+        "--cannot-link", exists=True, dir_okay=False, show_default=False,
+        help="The same for rows that must not share a cluster.",
+    ),
+]  # fmt: skip
 C = Annotated[float, typer.Option("--C", help="Penalty on the loss of a labeled row.")]
 CUnlabeled = Annotated[
     float | None,

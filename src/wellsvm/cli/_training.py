@@ -20,14 +20,14 @@ from wellsvm import report as write_report
 from wellsvm._class_shares import shares_told
 from wellsvm.bags import per_instance
 from wellsvm.cli._console import check_output, progress_of_fit, told_in_one_line, warnings_as_lines
-from wellsvm.cli._data import Table, read
+from wellsvm.cli._data import Table, damage_told, read
 from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._options import ROWS, number
 from wellsvm.cli._summary import engine_facts, plain, print_json, print_table, rows_of_summary
 from wellsvm.partial_labels import normalize_partial_labels
 from wellsvm.rows.blocks import Blocks
 
-__all__ = ["Job", "as_label", "asked_balance", "labels_of", "on_bags", "on_clusters", "on_rows"]
+__all__ = ["Job", "as_label", "asked_balance", "labels_of", "on_bags", "on_clusters", "on_rows", "pairs_in"]
 
 # Fits a model to a table and gives what there is to tell of this task.
 Trainer: TypeAlias = Callable[[Any, Table], dict[str, Any]]
@@ -182,10 +182,32 @@ def on_bags(positive_class: str | None) -> Trainer:
     return train
 
 
-def on_clusters(model: Any, table: Table) -> dict[str, Any]:
-    """Trains a clustering."""
-    model.fit(table.X)
-    return {"cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters)}
+def on_clusters(must_link: Path | None, cannot_link: Path | None) -> Trainer:
+    """Trains a clustering, with pairs of rows from files if there are some."""
+
+    def train(model: Any, table: Table) -> dict[str, Any]:
+        links = {
+            name: pairs_in(path) for name, path in (("must_link", must_link), ("cannot_link", cannot_link)) if path
+        }
+        model.fit(table.X, **links)
+        told = {name: len(pairs) for name, pairs in links.items()}
+        return told | {"cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters)}
+
+    return train
+
+
+def pairs_in(path: Path) -> np.ndarray:
+    """Pairs of row numbers, two in each line, apart by a comma, a semicolon or white space; empty lines are skipped."""
+    pairs = []
+    with damage_told(path):
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    for number_, line in enumerate(lines, 1):
+        cells = line.replace(",", " ").replace(";", " ").split()
+        if cells and not (len(cells) == 2 and all(cell.isascii() and cell.isdigit() for cell in cells)):
+            raise ValueError(f"{path}, line {number_}: expected two row numbers, such as '3,17'; got {line[:40]!r}")
+        if cells:
+            pairs.append([int(cell) for cell in cells])
+    return np.array(pairs).reshape(-1, 2)
 
 
 def labels_of(table: Table) -> np.ma.MaskedArray:

@@ -148,6 +148,8 @@ def clustering(
     scale: option.Scale = None,
     memory: option.Memory = Layout.memory,
     clusters: option.Clusters = CLUSTERS["n_clusters"],
+    must_link: option.MustLink = None,
+    cannot_link: option.CannotLink = None,
     C: option.CCluster = CLUSTERS["C"],
     balance: option.BalanceOfClusters = CLUSTERS["balance"],
     kernel: option.Kernel = CLUSTERS["kernel"],
@@ -180,4 +182,4 @@ def clustering(
     )  # fmt: skip
     layout = Layout(ignore=ignore or (), zero_based=zero_based, memory=memory)
     job = Job(data, form, layout, output, as_json, quiet, scale, report)
-    job.run("clustering", model, on_clusters)
+    job.run("clustering", model, on_clusters(must_link, cannot_link))

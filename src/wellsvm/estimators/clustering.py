@@ -117,6 +117,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of every training row; cluster 0 is the largest. The balance and all links are respected.
+    n_links_ : array of shape (2,)
+        Number of given pairs of rows that must share a cluster, and of those that must not.
     C_ : float
         The value of C that was used.
     coef_, intercept_ : arrays of shape (n_functions, n_features) and (n_functions,)
@@ -284,6 +286,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
                 f"checkpoint={self.checkpoint!r} is for two clusters or many='divided'; pass checkpoint=None"
             )
         links = self._links(must_link, cannot_link, X.shape[0], n_clusters, together)
+        self.n_links_ = np.array([0 if pairs is None else len(pairs) for pairs in (must_link, cannot_link)])
         kernel = make_kernel(self, X)
         seed = seed_of(self.random_state)
         fit = self._fit_together if together else self._fit_divisions

@@ -86,6 +86,8 @@ class WeakLabelSVC(WeakBase):
     transduction_ : array of shape (n_samples,)
         Class of every training row; as a label vector, it is a member of the set. For a set whose rows own several
         instances, a row that is not chosen (0) is negative.
+    label_set_ : str
+        Name of the label set's class.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
         The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
@@ -189,6 +191,7 @@ class WeakLabelSVC(WeakBase):
         if classes.shape != (2,) or classes[0] == classes[1]:
             raise ValueError(f"classes must name two different classes; got classes={self.classes!r}")
         watched: list[WatchedLabels] = []
+        name = type(labels).__name__
 
         def n_problems(X: Any) -> int:
             watched.append(self._watched(X, labels))
@@ -204,6 +207,7 @@ class WeakLabelSVC(WeakBase):
         scores = self._first_scores(ground, labels)
         rising = np.ones(weight.size, dtype=bool)
         self._fit_sets(ground, known, [labels], [[scores]], self._price() * weight, rising)
+        self.label_set_ = name
         return self
 
     @staticmethod
