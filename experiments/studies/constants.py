@@ -223,7 +223,7 @@ CONSTANTS: dict[str, Varied] = {
     "judge_folds": Varied((3, 10), JUDGED),
     "judge_tol": Varied((1.0, 10.0), JUDGED),
     "judge_rounds": Varied((1, 3), JUDGED),
-    "judged_rows": Varied((300, 1000), ("text",)),
+    "judged_rows": Varied((300, 4000), ("text",)),
     "least_above": Varied((0.1, 0.5), ("positives",)),
     "normal_rounds": Varied((50,), ("positives",)),
     "noise_folds": Varied((2, 5), ("noise",)),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from wellsvm import open_rows, write_rows
 from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.search import at_full_price, search, search_together
 from wellsvm.engine.task import Guess, Task
@@ -15,6 +16,7 @@ from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
+from wellsvm.rows.block_rows import BlockRows
 from wellsvm.solver import fit_svm
 
 OPTIONS = Options(search_prices=(0.1,), sure_margin=0.5, searched_rows=60)
@@ -77,6 +79,20 @@ def test_a_search_of_many_rows_ends_where_one_of_all_rows_does(loss):
     found, best = (at_full_price(task, svm).upper for svm in (of_some, of_all))
     assert found <= 1.25 * best  # both are local
     assert np.mean((of_some.y > 0) == (truth == 1)) > 0.97
+
+
+@pytest.mark.parametrize("memory", [20_000, 10**8])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_rows_in_blocks_end_with_the_same_bits(tmp_path, loss, memory):
+    (task,), _, known, _ = problem(loss)
+    blocks = open_rows(write_rows(tmp_path / "rows", task.rows.X, block_rows=37), memory)
+    guess = Guess(np.where(known, task.labels.y_known, 0) + 0.1 * task.rows.X[:, 1])
+    in_memory, in_blocks = (
+        search(replace(task, rows=rows), guess, OPTIONS, np.random.default_rng(0))
+        for rows in (task.rows, BlockRows(blocks, 1.0))
+    )
+    np.testing.assert_array_equal(in_memory.coefficients(), in_blocks.coefficients())
+    np.testing.assert_array_equal(in_memory.y, in_blocks.y)
 
 
 def test_classes_are_thinned_together():
