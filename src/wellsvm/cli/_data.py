@@ -246,12 +246,15 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     if layout.label is not None:
         series = frame[layout.label]
         known = series.drop_nulls()
-        values = np.zeros(len(series), dtype=_typed(known.to_numpy()).dtype)
+        cells = _cells(path, known)
+        values = np.zeros(len(series), dtype=_typed(cells).dtype)
         missing = series.is_null().to_numpy()
-        values[~missing] = known.to_numpy()
+        values[~missing] = cells
         y = masked_labels(values, missing | (np.isnan(values) if values.dtype.kind == "f" else False))
-    groups = None if layout.bag is None else _typed(frame[layout.bag].to_numpy())
+    groups = None if layout.bag is None else _typed(_cells(path, frame[layout.bag]))
     kept = {name: frame[name] for name in layout.keep}
+    for series in kept.values():
+        _cells(path, series.head(1))
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
 
 
@@ -278,6 +281,16 @@ def _frame(path: Path, form: Format) -> Any:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error
     return frame
+
+
+def _cells(path: Path, series: Any) -> np.ndarray:
+    """A column as an array; an error names it where NumPy has no such type, as for integers of 128 bits."""
+    try:
+        return np.asarray(series.to_numpy())
+    except polars().exceptions.PolarsError as error:
+        raise ValueError(
+            f"{path}: column {series.name!r} holds {series.dtype}, which cannot be used: {error}"
+        ) from error
 
 
 def _numbers(path: Path, series: Any) -> FloatArray:
