@@ -7,10 +7,9 @@ All clusters are local, on the loopback address, and only processes that the cam
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -148,26 +147,40 @@ def driver_kills(
 ) -> None:
     """The process that fits is killed at a random moment, and started again."""
     file, moment = folder / f"driver-{number}", usual * float(np.random.default_rng(number).random())
-    command = [sys.executable, "-m", "experiments.campaign", address, str(file)]
-    while not _killed(command, moment):
+    while _driven(address, file, moment):
         moment *= 0.7  # it had ended before
     had_file = file.exists()
-    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    note(same_bits=out.split()[-1] == expected, moment=moment, resumed_from_a_file=had_file)
+    note(same_bits=_driven(address, file) == expected, moment=moment, resumed_from_a_file=had_file)
 
 
-def _killed(command: list[str], moment: float) -> bool:
-    """Start a driver and kill it some seconds after its modules are loaded; False where it had ended before."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()  # "ready"
+def _driven(address: str, file: Path, moment: float | None = None) -> str:
+    """What a fit in a process of its own finds; nothing where it is killed before, some seconds after it has begun.
+
+    The process is forked from one that has loaded all modules, but has no client and no threads.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["experiments.campaign", "distributed", "wellsvm.dask"])
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_drive, args=(address, str(file), theirs))
+    process.start()
+    theirs.close()
+    ours.recv()  # it has begun
+    process.join(moment)
+    process.kill()
+    process.join()
     try:
-        process.communicate(timeout=moment)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return True
-    return False
+        return str(ours.recv())
+    except EOFError:
+        return ""
+
+
+def _drive(address: str, file: str, told: Any) -> None:
+    """The process that is killed."""
+    from distributed import Client
+
+    told.send("begun")
+    with Client(address) as client:
+        told.send(digest(fit_on(client, *text(800), worker_timeout=300, checkpoint=file)))
 
 
 def empty_pass(client: Any, note: Callable[..., None]) -> None:
@@ -316,11 +329,3 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
         yield "a pass of two empty tasks", told
     states = sorted({e.get("state", "not noted") for e in entries})
     yield "code", f"{len(states)} state: {', '.join(states)} (Git's names of src/wellsvm and cpp)"
-
-
-if __name__ == "__main__":  # the driver that is killed
-    from distributed import Client
-
-    print("ready", flush=True)
-    with Client(sys.argv[1]) as client_:
-        print(digest(fit_on(client_, *text(800), worker_timeout=300, checkpoint=sys.argv[2])))

@@ -111,16 +111,18 @@ def test_predictions_are_lazy_and_those_of_memory(client):
 def test_partitions_of_every_kind(client):
     X = DENSE
     parts = [
-        X[:0], X[:1], dask.delayed(X[1:70]), client.submit(lambda a: a, X[70:140]), X[140:200].astype(np.float32),
-        np.asfortranarray(X[200:]),
+        X[:0], X[:1], X[1:14], dask.delayed(X[14:70]), client.submit(lambda a: a, X[70:140]),
+        X[140:200].astype(np.float32), np.asfortranarray(X[200:]),
     ]  # fmt: skip
     rows = on_dask.rows(parts)
     assert rows.dtype == np.float64
-    assert np.diff(rows.offsets).tolist() == [0, 1, 69, 70, 60, 100]
+    assert np.diff(rows.offsets).tolist() == [0, 1, 13, 56, 70, 60, 100]
+    assert np.all(PARTIAL[1:14] == -1)  # a partition without any label
+    assert set(PARTIAL[14:70]) == {-1, 0}  # and one whose labels are of one class
     rounded = X.copy()
     rounded[140:200] = X[140:200].astype(np.float32)
     np.testing.assert_array_equal(rows[:], rounded)
-    memory, model = fitted(rounded), fitted(rows)  # partitions of one class, and without any label
+    memory, model = fitted(rounded), fitted(rows)
     assert model.objective_ == pytest.approx(memory.objective_, rel=1e-6)
     whole = on_dask.rows([np.arange(6).reshape(2, 3), sparse.csr_matrix((0, 3)).toarray()])
     assert whole.dtype == np.float64

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -260,3 +263,32 @@ def test_a_search_on_blocks_does_not_ask_for_neighbors(tmp_path, data):
     assert model.neighbors_ is None
     with pytest.raises(ValueError, match="checkpoint and neighbors=6"):
         SemiSupervisedSVC(unlabeled=-1, neighbors=6, checkpoint=tmp_path / "fit").fit(X, y)
+
+
+def calls_of_blocks(fit, *data):
+    """How often ``fit`` runs functions of the files that know blocks, and of that which tells blocks from matrices."""
+    counts = {"blocks": 0, "told from X": 0}
+    kinds = dict.fromkeys(("blocks", "block_rows", "working", "folder", "manifest", "dask"), "blocks")
+    kinds["_in_blocks"] = "told from X"
+
+    def count(frame, event, arg):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and "wellsvm" in path.parts and path.stem in kinds:
+            counts[kinds[path.stem]] += 1
+
+    sys.setprofile(count)
+    try:
+        fit(*data)
+    finally:
+        sys.setprofile(None)
+    return counts
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense"])
+def test_a_fit_in_memory_runs_no_code_of_blocks(tmp_path, data, kind):
+    X, y = (data[0] if kind == "csr" else data[0][:, :12].toarray()), data[2]
+    models = {tol: SemiSupervisedSVC(unlabeled=-1, random_state=0, tol=tol) for tol in (1e-2, 1e-4)}
+    found = {tol: calls_of_blocks(model.fit, X, y) for tol, model in models.items()}
+    assert found[1e-2]["blocks"] == found[1e-4]["blocks"] == 0
+    assert found[1e-2]["told from X"] == found[1e-4]["told from X"] <= 10  # however long the fit
+    assert calls_of_blocks(models[1e-2].fit, folder_of(tmp_path, X, 3), y)["blocks"] > 100
