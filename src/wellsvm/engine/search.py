@@ -100,11 +100,12 @@ class _Alternation:
         self.tasks, self.relabel, self.annealed = tasks, relabel, annealed
         self.options, self.rngs, self.n_jobs = options, rngs, n_jobs
         self.few = options.unsettled_labels * options.tol * guesses[0].scores.size
-        each = zip(tasks, guesses)
-        self.states = [begin(task.rows, task.labels, task.losses, guess.alpha, options) for task, guess in each]
-        self.price = np.inf
         self.ys, self.leads = relabel([guess.scores.copy() for guess in guesses])
+        alphas = [guess.alpha for guess in guesses]
         guesses.clear()
+        each = zip(tasks, alphas)
+        self.states = [begin(task.rows, task.labels, task.losses, alpha, options) for task, alpha in each]
+        self.price = np.inf
 
     def raise_prices(self) -> None:
         """A few rounds at each of the prices on the way."""
