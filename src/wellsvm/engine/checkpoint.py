@@ -83,7 +83,8 @@ class Checkpoint:
             self.values = {name: v for name, v in self.values.items() if not name.startswith(prefix)}
             self.values |= {prefix + name: np.array(value) for name, value in values.items()}
             with replacing(self.path) as file:
-                np.savez(file, **self.values, seal=np.array(_seal_of(self.values)))
+                sealed: dict[str, Any] = {**self.values, "seal": np.array(_seal_of(self.values))}
+                np.savez(file, **sealed)  # no allow_pickle: NumPy before 2.1 would store it as an array
 
     def under(self, prefix: str) -> dict[str, np.ndarray]:
         """Values under a prefix."""
