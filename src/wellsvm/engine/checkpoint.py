@@ -84,7 +84,7 @@ class Checkpoint:
             self.values |= {prefix + name: np.array(value) for name, value in values.items()}
             sealed: dict[str, Any] = {**self.values, "seal": np.array(_seal_of(self.values))}
             with replacing(self.path) as file:
-                np.savez(file, **sealed)
+                np.savez(file, **sealed)  # no allow_pickle: NumPy before 2.1 would store it as an array
 
     def under(self, prefix: str) -> dict[str, np.ndarray]:
         """Values under a prefix."""
