@@ -266,7 +266,10 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
 
 
 def _of_task(task: str, entries: Sequence[Entry]) -> str:
-    """Means of every cell; then over all cells of a setting, and over all: all draws, even ones, odd ones."""
+    """Means of every cell; then over all cells of a setting, over all, and the cell of least gain.
+
+    Of all draws, of the UCI sets alone, of even draws and of odd ones.
+    """
     sets, settings = TASKS[task]
     lines = []
     for name in sets:
@@ -274,7 +277,8 @@ def _of_task(task: str, entries: Sequence[Entry]) -> str:
             of_cell = [e for e in entries if e["set"] == name and e["setting"] == setting]
             if of_cell:
                 lines.append([name, f"{setting:g}", str(len(of_cell)), *_figures(task, of_cell)])
-    halves = {"": entries, ", even draws": _half(entries, 0), ", odd draws": _half(entries, 1)}
+    uci = [e for e in entries if e["set"].startswith("uci")]
+    halves = {"": entries, ", uci sets": uci, ", even draws": _half(entries, 0), ", odd draws": _half(entries, 1)}
     wanted: list[float | None] = [*settings, None] if len(settings) > 1 else [None]
     for half, of_half in halves.items():
         for setting_ in wanted:
@@ -282,6 +286,10 @@ def _of_task(task: str, entries: Sequence[Entry]) -> str:
             if chosen:
                 shown = "" if setting_ is None else f"{setting_:g}"
                 lines.append([f"**mean{half}**", shown, "", *_figures(task, chosen)])
+        if cells := _cells_of(of_half):
+            least = min(cells, key=lambda cell: float(_figures(task, cells[cell])[-1]))
+            figures = _figures(task, cells[least])
+            lines.append([f"**least gain{half}**: {least[0]}", f"{least[1]:g}", str(len(cells[least])), *figures])
     return f"{task}:\n\n" + pipe_table(["set", "setting", "draws", *COLUMNS[task], "gain"], lines)
 
 
@@ -289,14 +297,21 @@ def _half(entries: Sequence[Entry], rest: int) -> list[Entry]:
     return [e for e in entries if e["draw"] % 2 == rest]
 
 
+def _cells_of(entries: Sequence[Entry]) -> dict[tuple[str, float], list[Entry]]:
+    """Entries of every set and setting."""
+    cells: dict[tuple[str, float], list[Entry]] = {}
+    for entry in entries:
+        cells.setdefault((entry["set"], entry["setting"]), []).append(entry)
+    return cells
+
+
 def _figures(task: str, entries: Sequence[Entry]) -> list[str]:
     """Means over cells, each the mean of its draws, and what ours gains over the rival."""
-    cells = dict.fromkeys((e["set"], e["setting"]) for e in entries)
     columns = COLUMNS[task]
     means = np.nanmean(
         [
-            np.nanmean([[e.get(c, nan) for c in columns] for e in entries if (e["set"], e["setting"]) == cell], axis=0)
-            for cell in cells
+            np.nanmean([[e.get(c, nan) for c in columns] for e in of_cell], axis=0)
+            for of_cell in _cells_of(entries).values()
         ],
         axis=0,
     )

@@ -28,8 +28,12 @@ __all__ = ["likely_counts", "likely_path"]
 def likely_counts(
     coordinates: Coordinates, labels: ProportionLabels, losses: Losses, options: Options, share: float, offset: bool
 ) -> SmoothSolution:
-    """Descend along `Options.group_prices` up to ``share`` of the price of the losses; see `likely_path`."""
-    prices = [price for price in options.group_prices if price < share]
+    """Descend along `Options.group_prices` up to ``share`` of the price of the losses; see `likely_path`.
+
+    Where rows are many, at that price alone: the way to it costs most of the time there.
+    """
+    few = labels.n_instances <= options.judged_rows
+    prices = [price for price in options.group_prices if few and price < share]
     *_, last = likely_path(coordinates, labels, losses.prices, [*prices, share], offset, options)
     return last
 
