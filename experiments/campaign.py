@@ -47,7 +47,9 @@ def cluster_of(n_workers: int) -> Iterator[tuple[Any, Any]]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers, threads_per_worker=1, processes=True, host=ADDRESS, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, host=ADDRESS, dashboard_address=None
+        ) as cluster,
         Client(cluster) as client,
     ):
         yield cluster, client
@@ -323,7 +325,8 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
             yield part, same + extra
     if of("repeats"):
         names = {e["digest"] for e in of("repeats")}
-        yield f"{len(of('repeats'))} repeats, half with one worker, half with two", f"{len(names)} digest"
+        alone = sum(e["workers"] == 1 for e in of("repeats"))
+        yield f"{len(of('repeats'))} repeats, {alone} with one worker, the others with two", f"{len(names)} digest"
     for e in of("empty pass"):
         told = f"least {e['least_ms']:.0f} ms, median {e['median_ms']:.0f} ms, at a load of {e['load']:.0f}"
         yield "a pass of two empty tasks", told

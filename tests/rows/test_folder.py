@@ -16,7 +16,6 @@ from wellsvm import open_rows, write_rows
 from wellsvm.rows.folder_writing import FolderWriter
 
 X = sparse.random(100, 30, 0.2, format="csr", random_state=0)
-BYTES_PER_ROW = 80  # of test_driver_memory.py
 
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
@@ -172,15 +171,14 @@ print(peak[0] - before, model.objective_)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_file_four_times_the_memory_allowed_stays_below_it(tmp_path):
     rng = np.random.default_rng(0)
-    n, entries, d = 300_000, 100, 47_236  # rows as long as those of text
+    n, entries, d = 100_000, 400, 20_000
     y = rng.integers(0, 2, n)
     words = 7 * rng.zipf(1.3, (5000, entries))  # drawn once, as that takes long; every part has them in another order
 
     def part(begin, end):
         columns = np.sort((rng.permutation(words)[: end - begin] + 400 * y[begin:end, None]) % d, axis=1)
         pointers = np.arange(0, (end - begin) * entries + 1, entries)
-        values = np.full(columns.size, 0.1, np.float32)
-        made = sparse.csr_matrix((values, columns.ravel(), pointers), shape=(end - begin, d))
+        made = sparse.csr_matrix((np.full(columns.size, 0.1), columns.ravel(), pointers), shape=(end - begin, d))
         made.sum_duplicates()
         return made
 
@@ -188,6 +186,5 @@ def test_a_file_four_times_the_memory_allowed_stays_below_it(tmp_path):
     parts = (part(k, k + 5000) for k in range(0, n, 5000))
     path = write_rows(tmp_path / "rows", parts, partial)  # blocks as by default
     size = sum(file.stat().st_size for file in path.glob("0*"))
-    # What the driver holds for every row comes on top of the rows, and portions in transit: docs/guide_blocks.md.
-    peak = peak_of_anonymous_memory(path, size // 4 - BYTES_PER_ROW * n - 20_000_000)
+    peak = peak_of_anonymous_memory(path, size // 8)  # dual variables, labels and margins come on top of the rows
     assert peak < size // 4, f"{peak / 1e6:.1f} MB for a file of {size / 1e6:.1f} MB"
