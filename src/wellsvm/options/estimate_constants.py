@@ -70,8 +70,8 @@ class EstimateConstants:
     valley_steps: int = 4
     """Steps to either side of the estimate: two standard errors of it with ten labels a class."""
     valley_power: float = 10.0
-    """How much it counts that neighbours are parted: 7 % more of them are half the weight. With 5 the mean error of the
-    share of pairs with ten labels a class is the same, with 20 it is .001 larger (docs/choices.md)."""
+    """How much it counts that neighbours are parted: 7 % more of them are half the weight. Pairs with ten labels a
+    class are .002 less accurate with 5 and .001 more with 20, at the same mean error of the share (docs/choices.md)."""
     valley_floor: float = 1e-3
     """Added to the share of neighbours that are parted, which may be none."""
 
