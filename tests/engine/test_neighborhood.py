@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
-from wellsvm.engine.neighborhood import graph_of, neighbor_scores
+from wellsvm.engine.neighborhood import graph_of, neighbor_scores, neighborhood_of
 from wellsvm.engine.supervised import fold_of
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
@@ -21,9 +21,15 @@ def moons():
     return X, codes, truth
 
 
+def spread_labels(X, codes, options=Options()):
+    rng = np.random.default_rng(0)
+    near = neighborhood_of(LinearRows(X, 1.0), codes, np.ones(codes.size), rng, options)
+    return neighbor_scores(near, 2, rng, options)
+
+
 def test_scores_follow_curved_sheets_for_unlabeled_rows_and_for_labels_held_out():
     X, codes, truth = moons()
-    labeled, unlabeled = neighbor_scores(LinearRows(X, 1.0), codes, 2, 0, Options())
+    labeled, unlabeled = spread_labels(X, codes)
     assert np.mean(unlabeled.argmax(axis=1) == truth[codes < 0]) > 0.95
     assert np.mean(labeled.argmax(axis=1) == codes[codes >= 0]) >= 0.75
 
@@ -31,12 +37,12 @@ def test_scores_follow_curved_sheets_for_unlabeled_rows_and_for_labels_held_out(
 def test_a_label_held_out_has_the_score_of_an_unlabeled_row():
     X, codes, _ = moons()
     options = Options(folds=4)  # one label of each class in every fold
-    held_out, _ = neighbor_scores(LinearRows(X, 1.0), codes, 2, 0, options)
+    held_out, _ = spread_labels(X, codes, options)
     labeled = np.flatnonzero(codes >= 0)
     fold = fold_of(codes[labeled], 4, np.random.default_rng(0))
     hidden = codes.copy()
     hidden[labeled[fold == 0]] = -1
-    _, unlabeled = neighbor_scores(LinearRows(X, 1.0), hidden, 2, 0, options)
+    _, unlabeled = spread_labels(X, hidden, options)
     found = unlabeled[np.isin(np.flatnonzero(hidden < 0), labeled[fold == 0])]
     np.testing.assert_allclose(np.diff(found), np.diff(held_out[fold == 0]), atol=0.05)
 
@@ -69,8 +75,8 @@ def test_rows_left_out_are_not_looked_at_and_of_many_a_sample_is_taken():
     X, codes, _ = moons()
     kept = np.arange(400) % 4 > 0
     kept[codes >= 0] = True
-    _, apart = neighbor_scores(LinearRows(X[kept], 1.0), codes[kept], 2, 0, Options())
-    _, marked = neighbor_scores(LinearRows(X, 1.0), np.where(kept, codes, -2), 2, 0, Options())
+    _, apart = spread_labels(X[kept], codes[kept])
+    _, marked = spread_labels(X, np.where(kept, codes, -2))
     np.testing.assert_array_equal(apart, marked)
-    _, sampled = neighbor_scores(LinearRows(X, 1.0), codes, 2, 0, Options(graph_rows=100))
+    _, sampled = spread_labels(X, codes, Options(graph_rows=100))
     assert sampled.shape == (100, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -115,3 +116,28 @@ def test_classes_weigh_the_same_whatever_their_number_of_labels():
     assert verdict.error == pytest.approx(np.sqrt(0.25**2 + 3 * (0.5 / 6) ** 2))
     assert not verdict.helps
     assert safety._compare(gains, codes, Options(judge_errors=1.5)).helps
+
+
+@pytest.mark.parametrize("form", [lambda X: LinearRows(X, 1.0), lambda X: GramRows(X @ X.T, 1.0)], ids=["rows", "gram"])
+@pytest.mark.parametrize(
+    ("spreads", "used"), [([1.0] * 20, 20), ([1.0] * 5 + [0.01] * 200, 5), ([3.0, 1.0, 1.0], 121 / 83)]
+)
+def test_dimensions_count_as_far_as_rows_spread_along_them(spreads, used, form):
+    X = 7.0 + np.random.default_rng(0).standard_normal((300, len(spreads))) * spreads
+    assert safety.dimensions_used(form(X), np.random.default_rng(0), Options()) == pytest.approx(used, rel=0.15)
+
+
+def test_rows_that_are_all_alike_use_no_dimension():
+    assert safety.dimensions_used(LinearRows(np.ones((9, 3)), 1.0), np.random.default_rng(0), Options()) == 0.0
+
+
+def test_where_every_label_has_room_a_small_gain_is_enough_and_a_loss_is_not():
+    verdicts = {}
+    for seed in range(12):
+        X, codes = clusters(seed, n_labeled=8, distance=1.5)
+        crowded = judge(X, codes, seed=seed, options=replace(ANNEALED, label_room=np.inf))
+        verdicts[seed] = judge(X, codes, seed=seed), crowded
+        assert verdicts[seed][0][:2] == crowded[:2]
+    assert all(roomy.helps == (roomy.gain > 0) for roomy, _ in verdicts.values())
+    assert any(roomy.helps and not crowded.helps for roomy, crowded in verdicts.values())
+    assert not all(roomy.helps for roomy, _ in verdicts.values())

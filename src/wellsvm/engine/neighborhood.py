@@ -10,7 +10,7 @@ not; their errors are of another kind than those of SVMs, which is what makes th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,36 +24,51 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.threads import one_thread
 
-__all__ = ["graph_of", "neighbor_scores"]
+__all__ = ["Neighborhood", "graph_of", "inner_products", "neighbor_scores", "neighborhood_of"]
+
+
+class Neighborhood(NamedTuple):
+    """Labeled rows, unlabeled ones, of which a sample is taken where they are many, and their graph.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows.
+    codes : array of shape (n_rows,)
+        Class of every row, -1 where it is unlabeled.
+    C : array of shape (n_rows,)
+        Prices; a sample has the price of all.
+    L : sparse matrix of shape (n_rows, n_rows)
+        Normalised Laplacian of the graph of nearest neighbours.
+    """
+
+    rows: Rows
+    codes: IntArray
+    C: FloatArray
+    L: sparse.csr_matrix
+
+
+def neighborhood_of(
+    rows: Rows, codes: IntArray, C: FloatArray, rng: np.random.Generator, options: Options
+) -> Neighborhood:
+    """The graph of the rows, without those whose code is below -1."""
+    rows, codes, C = some_unlabeled(rows, codes, C, options.graph_rows, rng)
+    if np.any(codes < -1):
+        kept = np.flatnonzero(codes >= -1)
+        rows, codes, C = rows.part(kept), codes[kept], C[kept]
+    return Neighborhood(rows, codes, C, graph_of(rows, options.graph_neighbors))
 
 
 def neighbor_scores(
-    rows: Rows, codes: IntArray, n_classes: int, seed: int, options: Options
+    near: Neighborhood, n_classes: int, rng: np.random.Generator, options: Options
 ) -> tuple[FloatArray, FloatArray]:
-    """Scores of labeled rows held out, and of unlabeled ones, of which a sample is taken where they are many.
-
-    Parameters
-    ----------
-    rows : Rows
-        All rows.
-    codes : array of shape (n_rows,)
-        Class of every row, -1 where it is unlabeled, less where it is not to be looked at.
-    n_classes : int
-        Number of classes.
-    seed : int
-        Seed of sample and folds.
-    options : Options
-        Constants.
+    """Scores of labeled rows held out, and of unlabeled ones; ``rng`` draws the folds.
 
     Returns
     -------
-    labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_sampled, n_classes)
+    labeled, unlabeled : arrays of shapes (n_labeled, n_classes) and (n_unlabeled, n_classes)
     """
-    rng = np.random.default_rng(seed)
-    rows, codes, _ = some_unlabeled(rows, codes, np.ones(codes.size), options.graph_rows, rng)
-    if np.any(codes < -1):
-        rows, codes = rows.part(np.flatnonzero(codes >= -1)), codes[codes >= -1]
-    L = graph_of(rows, options.graph_neighbors)
+    codes = near.codes
     labeled = np.flatnonzero(codes >= 0)
     fold = fold_of(codes[labeled], options.folds, rng)
     n_folds = int(fold.max()) + 1
@@ -63,7 +78,7 @@ def neighbor_scores(
     counts = np.maximum(sources.sum(axis=0), 1.0)
     seeds = np.zeros((codes.size, sources.shape[1]))
     seeds[labeled] = sources / counts
-    spread = _spread(L, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
+    spread = _spread(near.L, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
     scores = np.log(spread + options.graph_floor * float(spread[:, 0].mean()))
     return scores[labeled, fold + 1], scores[codes == -1, 0]
 
@@ -103,6 +118,16 @@ def _nearest(K: np.ndarray, begin: int, end: int, n: int) -> IntArray:
     rows, columns = rows[order], columns[order]
     rank = np.arange(rows.size) - np.searchsorted(rows, rows)
     return columns[rank < n]
+
+
+def inner_products(rows: Any) -> FloatArray:
+    """All inner products in feature space of rows that are few: linear ones, without their constant, or a matrix."""
+    everything = np.arange(rows.n_instances)
+    if not hasattr(rows, "taken"):
+        return np.asarray(rows.block(everything), dtype=np.float64)
+    X = rows.taken(everything)
+    K = X @ X.T
+    return np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
 
 
 def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:

@@ -4,20 +4,27 @@ Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of t
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
 that is wrong costs at most 2, however far it is off. Every class weighs the same. Unlabeled rows are used if they lower
 the mean loss by more than two standard errors of the difference.
+
+Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
+and two standard errors are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
+most to say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared
+mean of the rows' squared lengths over the mean squared inner product of two rows, all centred.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
+from wellsvm.engine.neighborhood import inner_products
 from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
-__all__ = ["Verdict", "judge_unlabeled", "ramp_losses"]
+__all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "ramp_losses"]
 
 
 class Verdict(NamedTuple):
@@ -34,7 +41,19 @@ def judge_unlabeled(
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
     gains = ramp_losses(without, codes) - ramp_losses(with_unlabeled, codes)
+    if codes.size * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
+        options = replace(options, judge_errors=0.0)
     return _compare(gains[held_out], codes[held_out], options)
+
+
+def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> float:
+    """In how many dimensions of equal spread rows are as nearly orthogonal as these, of which a sample is seen."""
+    chosen = rng.permutation(rows.n_instances)[: options.room_rows]
+    K = inner_products(rows.part(np.sort(chosen)))
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    n, squares = chosen.size, K.diagonal()
+    others = float(np.sum(K**2) - squares @ squares) / max(1, n * (n - 1))
+    return float(squares.mean() ** 2) / others if others > 0 else 0.0
 
 
 def ramp_losses(values: FloatArray, codes: IntArray) -> FloatArray:

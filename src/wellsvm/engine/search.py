@@ -28,11 +28,19 @@ from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin, solve_svm
 from wellsvm.threads import run
 
-__all__ = ["Relabel", "alone", "at_full_price", "labels_alone", "search", "search_together"]
+__all__ = ["Relabel", "alone", "at_full_price", "labels_alone", "roughly", "search", "search_together"]
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 """From the scores of all problems, which it may overwrite, to the labels of each, and the distance of every instance to
 the cut."""
+
+
+def roughly(options: Options) -> Options:
+    """How to search where many labellings are compared, or labeled rows are held out: as well as that needs it."""
+    return replace(
+        options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds,
+        search_rounds=options.judge_rounds,
+    )  # fmt: skip
 
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:

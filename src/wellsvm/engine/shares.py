@@ -16,6 +16,7 @@ No single estimator is safe, and labels are drawn in two ways that nobody report
    posterior at equal shares. Of two classes the share then moves towards what growing finds (see growing.py).
 5. The same again from other scores, of labels spread over a graph of neighbours (neighborhood.py). Both estimates are
    averaged, each weighed by one over its variance.
+6. Of two classes the share then moves towards a valley between the rows (valley.py).
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from scipy.special import softmax
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.calibration import fit_logistic
 from wellsvm.engine.growing import grown_share
-from wellsvm.engine.neighborhood import neighbor_scores
+from wellsvm.engine.neighborhood import neighbor_scores, neighborhood_of
 from wellsvm.engine.supervised import Supervised, supervised_values
+from wellsvm.engine.valley import shares_in_valley
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
@@ -46,7 +48,7 @@ class Shares(NamedTuple):
 def shares_of_unlabeled(
     rows: Rows, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Shares:
-    """Estimate the shares; parameters are those of `supervised_values`, and the ``loss`` that growing is to use."""
+    """Estimate the shares; parameters are those of `supervised_values`, and the ``loss`` of growing and searching."""
     known = codes[codes >= 0]
     by_scores = estimate_shares(
         *_scores(supervised_values(rows, codes, n_classes, C, seed, options), known), known, options
@@ -57,12 +59,16 @@ def shares_of_unlabeled(
         step = (grown_share(rows, codes, loss, C, seed, options) - shares[1]) / 2
         shares[1] = np.clip(shares[1] + np.clip(step, -options.most_grown, options.most_grown), 0.0, 1.0)
         shares[0] = 1 - shares[1]
-    spread = neighbor_scores(rows, codes, n_classes, seed, options)
+    rng = np.random.default_rng(seed)
+    near = neighborhood_of(rows, codes, C, rng, options)
+    spread = neighbor_scores(near, n_classes, rng, options)
     shares, errors = _averaged(by_scores, estimate_shares(*combined_scores(known, spread), known, options))
     if _collected(counts):
         # With one label a class nothing was held out, with two each was judged by one other: equal shares count then.
         trust = min(1.0, (int(counts[0]) - 1) / (options.enough_labels - 1))
         shares = trust * shares + (1 - trust) / n_classes
+    if n_classes == 2 and options.search_prices and np.any(near.C[near.codes < 0] > 0):
+        shares = shares_in_valley(near, shares, float(errors.mean()), loss, rng, options)
     return Shares(shares, errors)
 
 

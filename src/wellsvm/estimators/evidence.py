@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from wellsvm._typing import FloatArray
 from wellsvm.engine.report import tell
 from wellsvm.engine.safety import Verdict, judge_unlabeled
+from wellsvm.engine.search import roughly
 from wellsvm.engine.shares import Shares, shares_of_unlabeled
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 
-__all__ = ["roughly", "told_shares", "told_verdict"]
-
-
-def roughly(options: Options) -> Options:
-    """How to solve where labeled rows are held out: as well as their values need it."""
-    return replace(
-        options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds,
-        search_rounds=options.judge_rounds,
-    )  # fmt: skip
+__all__ = ["told_shares", "told_verdict"]
 
 
 def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options) -> Shares:

@@ -16,7 +16,7 @@ from wellsvm._typing import FloatArray
 from wellsvm._warnings import callers_level
 from wellsvm.engine.calibration import fit_logistic, score_per_class, smoothed_targets
 from wellsvm.engine.out_of_fold import out_of_fold
-from wellsvm.estimators.evidence import roughly
+from wellsvm.engine.search import roughly
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows

@@ -1,0 +1,84 @@
+"""The share of two classes at which a labelling runs between the rows, and not through them.
+
+Few labels tell a share roughly, and mostly too near to one half. But at each share the search labels all rows, and the
+rows say how well that share suits them: a labelling that takes a piece of one group of rows for the other class parts
+many rows from their neighbours. So shares q around the estimate p are tried, and their mean is taken with the weights
+
+    normal density of q around p, with p's standard error   x   (neighbours parted / what a cut of share q parts)^-10
+
+A cut parts fewer rows the further out it lies: of normal rows, as many as the density at their quantile. The labels are
+those of the search at each share, and not of one function at several thresholds: its direction follows the share, and
+thresholds alone gain a third of what this gains (docs/choices.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+from scipy.stats import norm
+
+from wellsvm._typing import FloatArray
+from wellsvm.engine.neighborhood import Neighborhood
+from wellsvm.engine.search import roughly, search
+from wellsvm.engine.task import Guess, Task
+from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.solver.master import fit_svm
+
+__all__ = ["shares_in_valley"]
+
+
+def shares_in_valley(
+    near: Neighborhood, shares: FloatArray, error: float, loss: str, rng: np.random.Generator, options: Options
+) -> FloatArray:
+    """Mean of shares of two classes around the estimated ones, each weighed by how well its labelling suits the rows.
+
+    Parameters
+    ----------
+    near : Neighborhood
+        Labeled rows, a sample of the unlabeled ones, their prices and their graph.
+    shares : array of shape (2,)
+        The estimate, ...
+    error : float
+        ... and its standard error.
+    loss : str
+        Loss of the SVMs.
+    rng : Generator
+        Of the orders of coordinate descent.
+    options : Options
+        Constants. They must ask for an annealed search, which is the one that this was measured with.
+    """
+    labels, step = _Labels(near, loss, rng, options), min(options.valley_step, 0.5 * error)
+    steps = np.arange(-options.valley_steps, options.valley_steps + 1)
+    # no share is brought nearer to 0 than half its estimate
+    tried = np.clip(shares[1] + step * steps, 0.5 * shares[1], 1.0 - 0.5 * shares[0])
+    parted = np.array([labels.parted(share) for share in tried])
+    of_a_cut = norm.pdf(norm.ppf(np.clip(tried, options.trace, 1.0 - options.trace)))
+    weights = softmax(-options.valley_power * np.log(parted / of_a_cut) - 0.5 * ((tried - shares[1]) / error) ** 2)
+    share = float(weights @ tried)
+    return np.array([1.0 - share, share])
+
+
+class _Labels:
+    """What the search comes to at given shares."""
+
+    def __init__(self, near: Neighborhood, loss: str, rng: np.random.Generator, options: Options) -> None:
+        self.rows, self.rng, self.options = near.rows, rng, roughly(options)
+        self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)
+        self.known = np.where(self.free, 0, 2 * near.codes - 1).astype(np.int8)
+        pairs = sparse.triu(near.L, k=1).tocoo()
+        self.one, self.other = pairs.row, pairs.col
+        svm = fit_svm(
+            self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol, rng=rng,
+            chosen=np.flatnonzero(self.known), options=self.options,
+        )  # fmt: skip
+        self.guess = Guess(svm.scores(), svm.alpha)
+
+    def parted(self, share: float) -> float:
+        """Share of the pairs of neighbours with different labels, and a trace: no logarithm of nothing."""
+        labels = BalancedLabels(self.known, round(share * np.count_nonzero(self.free)))
+        found = search(Task(self.rows, labels, self.losses, rising=self.free), self.guess, self.options, self.rng)
+        y = labels.linear_oracle(found.scores())
+        return float(np.mean(y[self.one] != y[self.other])) + self.options.valley_floor
