@@ -11,6 +11,7 @@ every index where they use it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,12 +20,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from wellsvm._in_blocks import blocks_of, check_blocks
 from wellsvm._memory import require_room
 from wellsvm._typing import Matrix
 from wellsvm.options import Options
+from wellsvm.rows.blocks import Blocks
 
-__all__ = ["check_matrix", "checked_sparse", "require_unique_names"]
+__all__ = [
+    "blocks_of", "check_matrix", "checked_sparse", "computed", "is_dask", "is_sparse", "require_linear",
+    "require_unique_names",
+]  # fmt: skip
 
 COMPRESSED = {"csr": (0, "rows"), "csc": (1, "columns"), "bsr": (0, "rows of blocks")}
 WAY_OUT = "rebuild the matrix, for example from (data, (row, column))"
@@ -46,7 +50,7 @@ def check_matrix(
     always are copied. Rows in blocks were checked when they were written or brought together.
     """
     if (blocks := blocks_of(X)) is not None:
-        return check_blocks(estimator, blocks, reset=reset)
+        return _check_blocks(estimator, blocks, reset=reset)
     if sparse.issparse(X):
         linear = isinstance(kernel := getattr(estimator, "kernel", "linear"), str) and kernel == "linear"
         X = checked_sparse(X, name, own=own or not linear)
@@ -231,3 +235,59 @@ def _made(X: Matrix, **parts: np.ndarray) -> Matrix:
         made.__dict__.pop(flag, None)
     made.__dict__.update(parts)
     return made
+
+
+# ------------------------------------------------------------------ rows in blocks, dask collections
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a dask array, dataframe or series; dask is not imported to find out."""
+    return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(X)
+
+
+def blocks_of(X: Any) -> Blocks | None:
+    """X as rows in blocks, where it is such or a dask collection; else None."""
+    if isinstance(X, Blocks):
+        return X
+    if not is_dask(X):
+        return None
+    from wellsvm.dask import rows
+
+    return rows(X)
+
+
+def computed(y: Any) -> Any:
+    """Labels in memory, from a dask collection or as they are."""
+    return y.compute() if is_dask(y) else y
+
+
+def _check_blocks(estimator: Any, X: Blocks, *, reset: bool) -> Blocks:
+    """Check width and names against those of `fit`; with ``reset`` keep them instead."""
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        if X.feature_names is not None:
+            estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
+    if X.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+    return X
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Whether rows are sparse, in memory or in blocks."""
+    return X.is_sparse if isinstance(X, Blocks) else sparse.issparse(X)
+
+
+def require_linear(kernel: Any, X: Matrix) -> None:
+    """Refuse rows in blocks under another kernel: its values are those of all pairs of rows."""
+    if isinstance(X, Blocks) and not (isinstance(kernel, str) and kernel == "linear"):
+        raise ValueError(
+            f"kernel={kernel!r} needs all rows in memory, and X is in blocks; pass kernel='linear', or make features "
+            "that stand for the kernel, block by block: fit sklearn.kernel_approximation.Nystroem on a sample such as "
+            "X[:1000], transform every block, and write the result with wellsvm.write_rows"
+        )

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._bag_input import as_groups, as_matrix, column_names, kind_of, numbers, require, require_list
-from wellsvm._in_blocks import blocks_of, computed, is_sparse
+from wellsvm._input import blocks_of, computed, is_sparse
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.partial_labels import missing_cells
 from wellsvm.rows.blocks import Blocks

@@ -16,8 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._address import page_of
-from wellsvm._in_blocks import require_linear
-from wellsvm._input import check_matrix
+from wellsvm._input import check_matrix, require_linear
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
 from wellsvm.engine.cutting_plane import ORACLES

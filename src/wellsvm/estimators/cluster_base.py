@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wellsvm._in_blocks import is_sparse
+from wellsvm._input import is_sparse
 from wellsvm._typing import IntArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.estimators.base import KernelModel

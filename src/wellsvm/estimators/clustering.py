@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._in_blocks import lazy_on_dask
 from wellsvm._input import check_matrix
+from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import FloatArray
 from wellsvm.estimators.base import AS_IN_PAPER, all_or_nothing, loss_of, make_kernel, options_of
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks

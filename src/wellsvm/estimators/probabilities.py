@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._in_blocks import lazy_on_dask
+from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import FloatArray
 from wellsvm._warnings import callers_level
 from wellsvm.engine.calibration import fit_logistic, score_per_class, smoothed_targets

@@ -12,8 +12,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from wellsvm._in_blocks import computed, is_sparse, lazy_on_dask
-from wellsvm._input import check_matrix
+from wellsvm._input import check_matrix, computed, is_sparse
+from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.checkpoint import Stages

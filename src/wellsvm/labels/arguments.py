@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-__all__ = ["MOST", "as_array", "whole_number", "whole_numbers"]
+from wellsvm.options import Options
 
-MOST = 2**62  # of what is counted in int64
+__all__ = ["as_array", "whole_number", "whole_numbers"]
 
 
 def as_array(name: str, values: Any) -> np.ndarray:
@@ -21,7 +21,7 @@ def as_array(name: str, values: Any) -> np.ndarray:
         raise ValueError(f"{name} is no array: {error}") from None
 
 
-def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int) -> np.ndarray:
+def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int = Options.largest_count) -> np.ndarray:
     """An array of a type, of whole numbers from ``low`` to ``high``; one that has the type is taken as it is."""
     array = as_array(name, values)
     if array.dtype == dtype:
@@ -34,6 +34,10 @@ def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int)
 
 def whole_number(name: str, value: Any) -> int:
     """One whole number that an array of int64 can hold."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not -MOST <= int(value) <= MOST:
-        raise TypeError(f"{name} must be a whole number of at most {MOST}; got {value!r:.80}")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or not -Options.largest_count <= int(value) <= Options.largest_count
+    ):
+        raise TypeError(f"{name} must be a whole number of at most {Options.largest_count}; got {value!r:.80}")
     return int(value)

@@ -14,9 +14,10 @@ from numbers import Real
 import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.labels.arguments import MOST, whole_number
+from wellsvm.labels.arguments import whole_number
 from wellsvm.labels.balanced import largest
 from wellsvm.labels.base import LabelSet
+from wellsvm.options import Options
 
 __all__ = ["ClusterLabels"]
 
@@ -41,7 +42,7 @@ class ClusterLabels(LabelSet):
 
     def __init__(self, n_rows: int, beta: float, symmetric: bool = True) -> None:
         self.n_instances, self.symmetric = whole_number("n_rows", n_rows), symmetric
-        if not isinstance(beta, (Real, float)) or not -MOST <= beta <= MOST:
+        if not isinstance(beta, (Real, float)) or not -Options.largest_count <= beta <= Options.largest_count:
             raise ValueError(f"beta must be a number between -2^62 and 2^62; got beta={beta!r:.80}")
         self.beta = float(beta)
         # Forgive the last bits of a product such as 0.3 * 10.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import MOST, as_array, whole_numbers
+from wellsvm.labels.arguments import as_array, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["JoinedLabels"]
@@ -36,7 +36,7 @@ class JoinedLabels(LabelSet):
             raise TypeError(f"parts must be a list of pairs (rows, label set); got {parts!r:.80}")
         for rows, label_set in parts:
             rows = as_array("rows", rows)
-            chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else whole_numbers("rows", rows, np.int64, 0, MOST)
+            chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else whole_numbers("rows", rows, np.int64, 0)
             self.parts.append((chosen, label_set))
             if label_set.starts is not None or label_set.n_instances != self.parts[-1][0].size:
                 raise ValueError(

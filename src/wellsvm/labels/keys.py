@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import MOST, whole_number, whole_numbers
+from wellsvm.labels.arguments import whole_number, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["KeyInstances"]
@@ -37,7 +37,7 @@ class KeyInstances(LabelSet):
     """
 
     def __init__(self, offsets: IntArray, positive: BoolArray, v: int = 1) -> None:
-        offsets = whole_numbers("offsets", offsets, np.int64, 0, MOST)
+        offsets = whole_numbers("offsets", offsets, np.int64, 0)
         positive = whole_numbers("positive", positive, np.bool_, 0, 1)
         sizes = np.diff(offsets)
         if whole_number("v", v) < 1 or not sizes.size or sizes.size != positive.size or np.any(sizes < 1):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import MOST, whole_numbers
+from wellsvm.labels.arguments import whole_numbers
 from wellsvm.labels.balanced import largest
 from wellsvm.labels.base import LabelSet
 
@@ -47,7 +47,7 @@ class NoisyLabels(LabelSet):
             np.flatnonzero(free & (self.y == -1)),
             np.flatnonzero(free & (self.y == 1)),
         )
-        counts = whole_numbers("flips", flips, np.int64, 0, MOST)
+        counts = whole_numbers("flips", flips, np.int64, 0)
         if counts.shape != (2,):
             raise ValueError(f"flips must be two numbers, of negative and of positive rows; got flips={flips!r:.80}")
         self.flips = (int(counts[0]), int(counts[1]))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import MOST, whole_numbers
+from wellsvm.labels.arguments import whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["ProportionLabels"]
@@ -31,10 +31,10 @@ class ProportionLabels(LabelSet):
     """
 
     def __init__(self, groups: Any, low: Any, high: Any = None, y_known: Any = None) -> None:
-        self.groups: IntArray = whole_numbers("groups", groups, np.int64, 0, MOST)
+        self.groups: IntArray = whole_numbers("groups", groups, np.int64, 0)
         self.n_instances = self.groups.size
-        self.low: IntArray = whole_numbers("low", low, np.int64, 0, MOST)
-        self.high: IntArray = self.low if high is None else whole_numbers("high", high, np.int64, 0, MOST)
+        self.low: IntArray = whole_numbers("low", low, np.int64, 0)
+        self.high: IntArray = self.low if high is None else whole_numbers("high", high, np.int64, 0)
         known = np.zeros(self.groups.shape, np.int8) if y_known is None else y_known
         self.y_known: LabelArray = whole_numbers("y_known", known, np.int8, -1, 1)
         self.free = np.flatnonzero(self.y_known == 0)

@@ -11,6 +11,9 @@ __all__ = ["RowConstants"]
 class RowConstants:
     """Each with its reason below it."""
 
+    largest_count: int = 2**62
+    """Largest number that a label set may be given: sums of two stay within int64."""
+
     # ------------------------------------------------------------------ linear rows
 
     pieces_per_call: int = 100
