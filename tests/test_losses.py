@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -54,3 +56,10 @@ def test_dual_variables_follow_their_prices_where_slacks_stay(loss):
     np.testing.assert_allclose(before.carried(alpha, after), expected)
     np.testing.assert_allclose(before.carried(alpha, after, rise=False), np.minimum(expected, alpha))
     assert not before.at_slack(-slack).any()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_row_exactly_on_its_margin_has_no_dual_variable_and_no_warning(loss):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not Losses.of(loss, np.array([1.0, 0.0])).at_slack(np.zeros(2)).any()

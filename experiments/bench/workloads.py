@@ -141,7 +141,10 @@ CLUSTER_METHODS = ("KMeans", "MaxMarginClustering", "MiniBatchKMeans")
 KERNEL_BAG_METHODS = ("SVC, instances", "MultiInstanceSVC")
 LINEAR_BAG_METHODS = ("LinearSVC hinge, instances", "MultiInstanceSVC")
 THREAD_METHODS = ("SemiSupervisedSVC", "SemiSupervisedSVC, n_jobs=2")
-WEAK_METHODS = ("SemiSupervisedSVC", "PositiveUnlabeledSVC", "ProportionSVC", "NoisyLabelSVC")
+WEAK_METHODS = (
+    "SemiSupervisedSVC", "PositiveUnlabeledSVC", "ProportionSVC", "NoisyLabelSVC", "CandidateLabelSVC", "WeakLabelSVC",
+    "MaxMarginClustering, links",
+)  # fmt: skip
 SHORT_METHODS = ("LinearSVC hinge, all labels", "SemiSupervisedSVC")
 IMPORT_METHODS = ("import sklearn.svm", "import sklearn.svm, wellsvm", "import sklearn.svm, SemiSupervisedSVC")
 IMPORTS = Contest("fresh process", None, IMPORT_METHODS)

@@ -71,8 +71,8 @@ class Losses(NamedTuple):
         """Dual variables that go with ``1 - margin`` of every row: exact, but for rows on the corner of the hinge."""
         alpha = np.empty_like(slack)
         for piece in pieces(slack.size):
-            with np.errstate(divide="ignore"):
-                inside = np.where(self.ridge[piece] > 0, slack[piece] / self.ridge[piece], np.inf)
+            ridge = self.ridge[piece]
+            inside = np.divide(slack[piece], ridge, out=np.full(ridge.size, np.inf), where=ridge > 0)
             alpha[piece] = np.where(slack[piece] > 0, np.minimum(inside, self.cap[piece]), 0.0)
         return alpha
 
