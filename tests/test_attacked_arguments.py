@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
@@ -199,3 +201,14 @@ def test_a_client_of_dask_and_its_times_are_checked():
     for seconds in (10**400, 1e300, 0, -1, np.nan, True, "1"):
         with pytest.raises(ValueError, match="must be a number of seconds"):
             rows([X], timeout=seconds)
+
+
+@pytest.mark.parametrize(("length", "tol"), [(1e-300, 1e-3), (1e18, 1e-3), (1.0, 1e300)])
+def test_proportions_of_rows_of_any_length_and_any_tol_give_no_warning_of_numpy(length, tol):
+    X = np.random.default_rng(0).standard_normal((48, 3)).astype(np.float32 if length > 1 else np.float64) * length
+    groups = np.arange(48) // 8
+    model = wellsvm.ProportionSVC(tol=tol, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model.fit(X, groups=groups, proportions=np.array([0.25, 0.5, 0.75, 0.0, 1.0, 0.5]))
+        assert np.isfinite(model.decision_function(X)).all()

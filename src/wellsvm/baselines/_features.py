@@ -88,7 +88,7 @@ class Features:
 
     def minimize(self, v: FloatArray, loss: Loss, tol: float) -> FloatArray:
         """L-BFGS from v until a step gains less than ``tol`` of the objective squared: a descent, never higher."""
-        options = {"maxcor": MEMORY, "ftol": tol**2, "gtol": 0.0, "maxiter": 1000}
+        options = {"maxcor": MEMORY, "ftol": min(tol, 1.0) ** 2, "gtol": 0.0, "maxiter": 1000}
         found = optimize.minimize(self.objective, v, args=(loss,), jac=True, method="L-BFGS-B", options=options)
         return np.asarray(found.x)
 

@@ -80,7 +80,7 @@ class GroupCounts:
 
     def _parts(self, f: FloatArray) -> Iterator[tuple[Block, FloatArray, FloatArray, FloatArray]]:
         """Of every block f, the logarithm of the chance of its counts, and q."""
-        padded = np.append(f, -np.inf)
+        padded = np.append(np.clip(f, -Options.largest_logit, Options.largest_logit), -np.inf)
         for block in self.blocks:
             F = padded[block.rows]
             yield block, F, *(_summed if block.rows.shape[1] <= self.exact else _shifted)(F, block)

@@ -16,7 +16,7 @@ from scipy import optimize
 
 from wellsvm._typing import FloatArray
 from wellsvm.engine.group_counts import GroupCounts
-from wellsvm.engine.smooth import SmoothSolution
+from wellsvm.engine.smooth import SmoothSolution, descent_options
 from wellsvm.labels.proportions import ProportionLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -67,12 +67,15 @@ def likely_path(
     weights = np.zeros(C.size)
     weights[used] = float(offset) / max(1, used.size)
     centre = coordinates.combine(weights)
-    how = {"maxcor": options.smooth_memory, "ftol": options.tol**2, "gtol": 0.0, "maxiter": options.smooth_steps}
+    how = descent_options(options)
     v = np.zeros(coordinates.n_coordinates + 1)
 
     def objective(v: FloatArray, price: float) -> tuple[float, FloatArray]:
         w, b = v[:-1], v[-1]
-        value, slopes = counts.loss(coordinates.values(w) + (b - centre @ w))
+        f = coordinates.values(w) + (b - centre @ w)
+        if not np.isfinite(f).all():  # a step that rows of such lengths do not allow
+            return np.inf, np.zeros_like(v)
+        value, slopes = counts.loss(f)
         slopes *= price
         total = float(slopes.sum())
         gradient = w + coordinates.combine(slopes) - total * centre
@@ -80,5 +83,5 @@ def likely_path(
 
     for price in prices:
         found = optimize.minimize(objective, v, args=(price,), jac=True, method="L-BFGS-B", options=how)
-        v = found.x
+        v = found.x if np.isfinite(found.x).all() and np.isfinite(found.fun) else v
         yield SmoothSolution.of(coordinates, labels, v[:-1], float(v[-1] - centre @ v[:-1]), float(found.fun))

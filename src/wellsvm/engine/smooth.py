@@ -26,7 +26,7 @@ from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.coordinates import Coordinates
 
-__all__ = ["SmoothSolution", "search_smoothly", "smooth_objective", "smooth_path"]
+__all__ = ["SmoothSolution", "descent_options", "search_smoothly", "smooth_objective", "smooth_path"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,12 @@ def search_smoothly(
     return last
 
 
+def descent_options(options: Options) -> dict[str, float]:
+    """How far L-BFGS descends."""
+    ftol = min(options.tol, 1.0) ** 2  # the square of a larger one may overflow
+    return {"maxcor": options.smooth_memory, "ftol": ftol, "gtol": 0.0, "maxiter": options.smooth_steps}
+
+
 def smooth_path(
     coordinates: Coordinates, labels: BalancedLabels, C: FloatArray, prices: Sequence[float], options: Options
 ) -> Iterator[SmoothSolution]:
@@ -129,8 +135,7 @@ def smooth_path(
     v = np.append(np.zeros(coordinates.n_coordinates), 0.5 * (low + high))
     unbounded = np.full(v.size - 1, np.inf)
     bounds = optimize.Bounds(np.append(-unbounded, low), np.append(unbounded, high))
-    ftol = min(options.tol, 1.0) ** 2  # the square of a larger one may overflow
-    how = {"maxcor": options.smooth_memory, "ftol": ftol, "gtol": 0.0, "maxiter": options.smooth_steps}
+    how = descent_options(options)
     for price in prices:
         now = np.where(labels.y_known == 0, price * C, C)
         objective = partial(smooth_objective, coordinates=coordinates, centre=centre, y=labels.y_known, C=now)

@@ -136,6 +136,9 @@ class EstimateConstants:
     0.786 at the one chosen (0.784 where each starts from 0, 0.782 where the intercept is regularised)."""
     group_price: float = 0.1
     """The one that is taken where nothing is held out: the best of the four there."""
+    largest_logit: float = 500.0
+    """Values of f beyond it count as it: chances are 0 or 1 long before, and products of chances at both ends are still
+    numbers."""
     exact_group: int = 64
     """Labels of groups up to this size are summed over exactly; beyond it what is left out is of the order of one row
     of the group, and the sums would take as many operations for every row."""
