@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wellsvm._arguments import choice, whole_number
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.estimators.parameters import choice, whole_number
 
 __all__ = ["ImageBag", "image_to_bag"]
 

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import optimize, special
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel

@@ -12,12 +12,12 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._arguments import whole_number
 from wellsvm._input import check_matrix
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.bags import Bags, as_bags
 from wellsvm.estimators.bag_classifier import first_of_largest
 from wellsvm.estimators.base import all_or_nothing
-from wellsvm.estimators.parameters import whole_number
 
 __all__ = ["BagRule"]
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm._warnings import callers_level
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import Rows

@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import number, whole_number
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.baselines._kernel_matrix import KernelMatrix
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, mean_value
-from wellsvm.estimators.parameters import number, whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import GramRows

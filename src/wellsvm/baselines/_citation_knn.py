@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.baselines._bag_rules import BagRule
-from wellsvm.estimators.parameters import whole_number
 
 __all__ = ["CitationKNN"]
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from wellsvm._arguments import seed_of
 from wellsvm._input import check_matrix
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.baselines._kernel_matrix import KernelMatrix, function_of
 from wellsvm.engine.starts import best_aligned
 from wellsvm.estimators.base import KernelModel, all_or_nothing, make_kernel
-from wellsvm.estimators.parameters import seed_of
 from wellsvm.labels import ClusterLabels
 from wellsvm.options import Options
 from wellsvm.rows import GramRows

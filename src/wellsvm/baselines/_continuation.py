@@ -18,10 +18,10 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._gradient import SHARPNESS, GradientS3VM, SmoothLoss, smooth_losses
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 
 __all__ = ["ContinuationS3VM", "blurred_losses", "first_width"]

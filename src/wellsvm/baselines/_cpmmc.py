@@ -36,10 +36,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import number, whole_number
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline
 from wellsvm.baselines._interior_point import minimize_quadratic
-from wellsvm.estimators.parameters import number, whole_number
 
 __all__ = ["CPMMC", "Plane", "PlaneProgram", "plane_for_signs", "planes_from", "solve_plane_program"]
 

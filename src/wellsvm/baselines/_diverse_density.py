@@ -23,10 +23,10 @@ import numpy as np
 from scipy import optimize
 from sklearn.utils import check_random_state
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.baselines._bag_rules import BagRule
-from wellsvm.estimators.parameters import whole_number
 
 __all__ = ["EMDD", "DiverseDensity", "best_threshold", "unlikelihood"]
 

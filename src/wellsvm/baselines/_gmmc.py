@@ -29,10 +29,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import number, whole_number
 from wellsvm._typing import FloatArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline
 from wellsvm.baselines._interior_point import longest_step
-from wellsvm.estimators.parameters import number, whole_number
 
 __all__ = ["GMMC", "Bound", "solve_dual"]
 

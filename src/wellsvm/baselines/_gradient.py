@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.baselines._features import Features
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, mean_value
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.rows.kernels import Kernel
 

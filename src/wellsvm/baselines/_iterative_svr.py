@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import choice, number, whole_number
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.baselines._clusters import Cut, TwoClusterBaseline, aligned_labels
 from wellsvm.baselines._kernel_k_means import KernelKMeans
 from wellsvm.baselines._laplacian_svr import LaplacianSVR
-from wellsvm.estimators.parameters import choice, number, whole_number
 from wellsvm.labels import ClusterLabels
 from wellsvm.options import Options
 

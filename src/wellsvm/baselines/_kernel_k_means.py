@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import choice, whole_number
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.baselines._clusters import ClusterBaseline, Clusters, aligned_labels
-from wellsvm.estimators.parameters import choice, whole_number
 
 __all__ = ["KernelKMeans", "Lloyd", "lloyd"]
 

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wellsvm._arguments import flag, number, whole_number
 from wellsvm._typing import Matrix
 from wellsvm.baselines._kernel_matrix import KernelMatrix
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
 from wellsvm.engine.neighborhood import graph_of
-from wellsvm.estimators.parameters import flag, number, whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.rows import GramRows

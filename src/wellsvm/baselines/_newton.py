@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm.baselines._features import Features, Loss
 from wellsvm.baselines._gradient import SHARPNESS, GradientS3VM, SmoothLoss
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit
 from wellsvm.baselines._tsvm import switchable
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel

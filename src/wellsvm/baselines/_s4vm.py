@@ -24,10 +24,10 @@ import numpy as np
 from scipy import optimize
 from sklearn.cluster import KMeans
 
+from wellsvm._arguments import number, whole_number
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
 from wellsvm.engine.recipe import Guess, Task, search
-from wellsvm.estimators.parameters import number, whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options

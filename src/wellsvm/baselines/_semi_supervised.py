@@ -11,11 +11,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from wellsvm._arguments import flag, number, seed_of
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm.baselines._kernel_matrix import function_of
 from wellsvm.estimators.base import all_or_nothing, make_kernel, make_rows
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import flag, number, seed_of
 from wellsvm.estimators.semi_supervised_base import SemiSupervisedBase
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses

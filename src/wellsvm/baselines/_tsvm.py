@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wellsvm._arguments import whole_number
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.rows import Rows

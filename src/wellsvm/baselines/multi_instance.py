@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from wellsvm._arguments import number, seed_of, whole_number
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
 from wellsvm._warnings import callers_level
 from wellsvm.bags import Bags
@@ -26,7 +27,6 @@ from wellsvm.engine.recipe import Guess, Task, search
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.base import loss_of, make_rows
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import number, seed_of, whole_number
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.options import Options
 from wellsvm.rows import Rows

@@ -14,13 +14,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._arguments import flag, price, require_class, whole_number
 from wellsvm._input import check_matrix
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.bags import Bags, as_bags
 from wellsvm.estimators.base import KernelModel, all_or_nothing, loss_of, make_kernel
 from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.feature_names import validate_named
-from wellsvm.estimators.parameters import flag, price, require_class, whole_number
 from wellsvm.losses import Losses
 from wellsvm.partial_labels import missing_cells, require_label_values, require_no_infinity, require_one_kind
 from wellsvm.rows import Rows

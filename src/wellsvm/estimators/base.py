@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wellsvm._address import page_of
+from wellsvm._arguments import choice, flag, number, whole_number
 from wellsvm._input import check_matrix, require_linear
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.engine import recipe
@@ -23,7 +24,6 @@ from wellsvm.engine.cutting_plane import ORACLES
 from wellsvm.engine.joint import fit_together
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.report import ACT, Record, warn, warn_unsolved
-from wellsvm.estimators.parameters import choice, flag, number, whole_number
 from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options

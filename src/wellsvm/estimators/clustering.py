@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._arguments import choice, flag, number, path, price, seed_of, threads, whole_number
 from wellsvm._input import check_matrix
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import FloatArray
@@ -16,7 +17,6 @@ from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.divided import ClustersDivided
 from wellsvm.estimators.divisions import INITS, Tree
 from wellsvm.estimators.links import links_of
-from wellsvm.estimators.parameters import choice, flag, number, path, price, seed_of, threads, whole_number
 from wellsvm.estimators.together import ClustersTogether
 from wellsvm.labels import Links
 

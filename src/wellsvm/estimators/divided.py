@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from wellsvm._arguments import threads
 from wellsvm._typing import Matrix
 from wellsvm.engine.recipe import stage
 from wellsvm.estimators.base import loss_of, make_rows
 from wellsvm.estimators.checkpoints import stages_of
 from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel, cluster_rows
 from wellsvm.estimators.divisions import Divider, Division
-from wellsvm.estimators.parameters import threads
 from wellsvm.function import LinearFunction, stacked
 from wellsvm.labels import Links
 from wellsvm.options import Options

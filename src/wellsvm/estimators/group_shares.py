@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import at_least, at_most
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels, missing_cells, normalize_partial_labels
@@ -53,8 +53,8 @@ class GroupShares:
         free = np.bincount(self.rows[y_known == 0], minlength=n_groups)
         found = np.bincount(self.rows[y_known == 1], minlength=n_groups)
         low, high = np.maximum(self.low[:, k] - slack, 0) * size, np.minimum(self.high[:, k] + slack, 1) * size
-        least = np.array([_up(a) if a < b else round(a) for a, b in zip(low, high)], dtype=np.int64)
-        most = np.array([_down(b) if a < b else round(b) for a, b in zip(low, high)], dtype=np.int64)
+        least = np.array([at_least(a) if a < b else round(a) for a, b in zip(low, high)], dtype=np.int64)
+        most = np.array([at_most(b) if a < b else round(b) for a, b in zip(low, high)], dtype=np.int64)
         narrow = least > most  # no whole number inside: the nearest to the middle
         least[narrow] = most[narrow] = np.round((low + high) / 2)[narrow]
         if np.any(self.low[:, k] > 0) or np.any(self.high[:, k] < 1):
@@ -216,11 +216,3 @@ def _classes(classes: Any, columns: Any, partial: PartialLabels | None, width: i
     if named.ndim != 1 or len(set(named.tolist())) != named.size or (named.size != width and named.size > 1):
         raise ValueError(f"classes must name {width} different classes, one per column of proportions; got {classes!r}")
     return named
-
-
-def _up(count: float) -> int:
-    return ceil(count - 1e-9 * max(1.0, count))
-
-
-def _down(count: float) -> int:
-    return floor(count + 1e-9 * max(1.0, count))

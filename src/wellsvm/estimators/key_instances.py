@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from wellsvm._arguments import choice, flag, threads, whole_number
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.bags import Bags, as_bags
 from wellsvm.engine import recipe
@@ -22,7 +23,6 @@ from wellsvm.engine.supervised import fold_of
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.base import options_of
 from wellsvm.estimators.key_tasks import Averages, Prices, bag_values, key_tasks
-from wellsvm.estimators.parameters import choice, flag, threads, whole_number
 from wellsvm.estimators.probabilities import asked_for_probability
 from wellsvm.function import Function, KernelFunction, LinearFunction, read
 from wellsvm.options import Options

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from wellsvm._arguments import number, path, seed_of
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import stage
@@ -15,7 +16,6 @@ from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.checkpoints import stages_of
 from wellsvm.estimators.key_instances import KeyInstanceClassifier
 from wellsvm.estimators.key_tasks import Prices
-from wellsvm.estimators.parameters import number, path, seed_of
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["MultiInstanceSVC"]

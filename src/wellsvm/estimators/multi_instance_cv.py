@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from wellsvm._arguments import seed_of
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import Fit
@@ -18,7 +19,6 @@ from wellsvm.estimators.base import Silent, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier, roughly
 from wellsvm.estimators.key_tasks import Averages, Prices, bag_values
-from wellsvm.estimators.parameters import seed_of
 from wellsvm.options import Options
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel

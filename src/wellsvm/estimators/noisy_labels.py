@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from wellsvm._arguments import number
 from wellsvm._typing import BoolArray, FloatArray
 from wellsvm.engine.noise import Flips, choose_noise, choose_price
 from wellsvm.engine.report import tell
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import number
 from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels, svm_scores
 from wellsvm.labels.noisy import NoisyLabels
 from wellsvm.options import Options

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wellsvm.estimators.parameters import require_class
+from wellsvm._arguments import require_class
 from wellsvm.partial_labels import PartialLabels, missing_cells, unlabeled_cells
 
 __all__ = ["read_positives"]

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from wellsvm._arguments import flag, number
 from wellsvm._typing import FloatArray
 from wellsvm.engine.group_judgement import GroupVerdict, judge_groups
 from wellsvm.engine.likely_counts import likely_counts
@@ -13,7 +14,6 @@ from wellsvm.engine.recipe import Fit
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.group_shares import GroupShares, read_group_shares
-from wellsvm.estimators.parameters import flag, number
 from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels
 from wellsvm.labels.proportions import ProportionLabels
 from wellsvm.losses import Losses

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from wellsvm._arguments import choice, flag, path, price, seed_of, threads
 from wellsvm.engine.recipe import Task, stage
 from wellsvm.engine.safety import Verdict
 from wellsvm.estimators.base import (
@@ -17,7 +18,6 @@ from wellsvm.estimators.base import (
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.checkpoints import stages_of
 from wellsvm.estimators.evidence import told_verdict
-from wellsvm.estimators.parameters import choice, flag, path, price, seed_of, threads
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.told import tell_outcome

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from wellsvm._arguments import choice, flag, number, price, require_prices, whole_number
 from wellsvm._input import check_matrix, computed, is_sparse
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
@@ -31,7 +32,6 @@ from wellsvm.estimators.base import (
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.evidence import told_shares
-from wellsvm.estimators.parameters import choice, flag, number, price, require_prices, whole_number
 from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.options import Options

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics import get_scorer
 
+from wellsvm._arguments import flag, number, price, seed_of, threads, whole_number
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.shares import Shares
@@ -18,7 +19,6 @@ from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.choosing import choose, few_label_folds
 from wellsvm.estimators.fold_search import FoldSearch, TrialData
-from wellsvm.estimators.parameters import flag, number, price, seed_of, threads, whole_number
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.told import tell_outcome

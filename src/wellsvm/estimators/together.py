@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from wellsvm._arguments import at_least, at_most, threads
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.engine.report import Record
 from wellsvm.estimators.base import loss_of
 from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel, cluster_rows
 from wellsvm.estimators.joint_clusters import Joint, JointClusters, of_largest_value, within_sizes
 from wellsvm.estimators.links import assign_apart
-from wellsvm.estimators.parameters import threads
 from wellsvm.function import KernelFunction, LinearFunction
 from wellsvm.labels import Links
 from wellsvm.options import Options
@@ -81,8 +81,7 @@ class ClustersTogether(ClusterModel):
         if self.balance == "auto":
             return lambda values: (of_largest_value(values), np.zeros(n_clusters))
         mean = n_rows / n_clusters
-        low = max(1, int(np.ceil((1 - self.balance) * mean - 1e-9 * n_rows)))
-        high = int(np.floor((1 + self.balance) * mean + 1e-9 * n_rows))
+        low, high = max(1, at_least((1 - self.balance) * mean)), at_most((1 + self.balance) * mean)
         # An equal number of rows each may not be possible: then one more or one less is allowed.
         return partial(within_sizes, low=min(low, n_rows // n_clusters), high=max(high, -(-n_rows // n_clusters)))
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from wellsvm._arguments import price, require_prices, seed_of, threads
 from wellsvm._input import check_matrix
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
 from wellsvm.engine.task import Descend
 from wellsvm.estimators.base import make_kernel
-from wellsvm.estimators.parameters import price, require_prices, seed_of, threads
 from wellsvm.estimators.semi_supervised_base import SemiSupervisedBase
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.labels.base import LabelSet

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import choice
 from wellsvm._typing import FloatArray
 from wellsvm.engine.starts import climb_alignment
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.parameters import choice
 from wellsvm.estimators.watched_labels import WatchedLabels
 from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
 from wellsvm.labels.balanced import made_feasible

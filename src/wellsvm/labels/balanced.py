@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import ceil, floor
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import at_least, at_most, whole_number, whole_numbers
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import whole_number, whole_numbers
 from wellsvm.labels.base import LabelSet
 from wellsvm.options import Options
 
@@ -52,8 +50,9 @@ class BalancedLabels(LabelSet):
     def __init__(self, y_known: IntArray | LabelArray, low: int, high: int | None = None) -> None:
         self.y_known: LabelArray = whole_numbers("y_known", y_known, np.int8, -1, 1)
         self.n_instances = self.y_known.size
-        self.low = whole_number("low", low)
-        self.high = self.low if high is None else whole_number("high", high)
+        most = Options.largest_count
+        self.low = whole_number("low", low, low=-most, high=most)
+        self.high = self.low if high is None else whole_number("high", high, low=-most, high=most)
         n_free = self.free.size
         if not 0 <= self.low <= self.high <= n_free:
             raise ValueError(
@@ -162,14 +161,8 @@ def positive_bounds(balance: Balance, y_known: LabelArray) -> tuple[int, int]:
         return 0, n_free
     if isinstance(balance, str):
         share = int(np.count_nonzero(y_known == 1)) / max(1, int(np.count_nonzero(y_known)))
-        return _whole(n_free * share, floor), _whole(n_free * share, floor)
+        return at_most(n_free * share), at_most(n_free * share)
     if isinstance(balance, tuple):
         low, high = (n_free * share for share in balance)
-        return min(_whole(low, ceil), _whole(high, floor)), _whole(high, floor)
-    return _whole(n_free * balance, floor), _whole(n_free * balance, floor)
-
-
-def _whole(count: float, rounding: Callable[[float], int]) -> int:
-    """Round up or down, forgiving the last bits of a product such as 0.29 * 100."""
-    nearest = round(count)
-    return nearest if abs(count - nearest) < 1e-9 * max(1.0, count) else rounding(count)
+        return min(at_least(low), at_most(high)), at_most(high)
+    return at_most(n_free * balance), at_most(n_free * balance)

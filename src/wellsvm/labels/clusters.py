@@ -8,13 +8,12 @@ label vectors, needs them to agree on a sign. `LabelSet.oriented` chooses it.
 
 from __future__ import annotations
 
-from math import ceil
 from numbers import Real
 
 import numpy as np
 
+from wellsvm._arguments import at_least, whole_number
 from wellsvm._typing import FloatArray, LabelArray
-from wellsvm.labels.arguments import whole_number
 from wellsvm.labels.balanced import largest
 from wellsvm.labels.base import LabelSet
 from wellsvm.options import Options
@@ -41,12 +40,11 @@ class ClusterLabels(LabelSet):
     """
 
     def __init__(self, n_rows: int, beta: float, symmetric: bool = True) -> None:
-        self.n_instances, self.symmetric = whole_number("n_rows", n_rows), symmetric
+        self.n_instances, self.symmetric = whole_number("n_rows", n_rows, low=0, high=Options.largest_count), symmetric
         if not isinstance(beta, (Real, float)) or not -Options.largest_count <= beta <= Options.largest_count:
             raise ValueError(f"beta must be a number between -2^62 and 2^62; got beta={beta!r:.80}")
         self.beta = float(beta)
-        # Forgive the last bits of a product such as 0.3 * 10.
-        self.low = max(0, ceil((n_rows - self.beta) / 2 - 1e-9 * max(1, n_rows)))
+        self.low = max(0, at_least((n_rows - self.beta) / 2))
         self.high = n_rows - self.low
         if self.low > self.high:
             raise ValueError(

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import as_array, whole_numbers
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import as_array, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["JoinedLabels"]

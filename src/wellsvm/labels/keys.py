@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from wellsvm._arguments import whole_number, whole_numbers
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import whole_number, whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["KeyInstances"]
@@ -40,9 +40,9 @@ class KeyInstances(LabelSet):
         offsets = whole_numbers("offsets", offsets, np.int64, 0)
         positive = whole_numbers("positive", positive, np.bool_, 0, 1)
         sizes = np.diff(offsets)
-        if whole_number("v", v) < 1 or not sizes.size or sizes.size != positive.size or np.any(sizes < 1):
-            raise ValueError("bags must not be empty, v must be at least 1, and `positive` has one entry per bag")
-        self.v = v
+        self.v = whole_number("v", v, low=1)
+        if not sizes.size or sizes.size != positive.size or np.any(sizes < 1):
+            raise ValueError("bags must not be empty, and `positive` has one entry per bag")
         is_start = np.repeat(~positive, sizes)  # every negative instance begins a row, as does every bag
         is_start[offsets[:-1]] = True
         self.n_instances = int(offsets[-1])

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import whole_numbers
 from wellsvm._typing import FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import whole_numbers
 from wellsvm.labels.balanced import largest
 from wellsvm.labels.base import LabelSet
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from wellsvm._arguments import whole_numbers
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
-from wellsvm.labels.arguments import whole_numbers
 from wellsvm.labels.base import LabelSet
 
 __all__ = ["ProportionLabels"]

@@ -13,6 +13,9 @@ class RowConstants:
 
     largest_count: int = 2**62
     """Largest number that a label set may be given: sums of two stay within int64."""
+    rounding: float = 1e-9
+    """Share by which a count, the product of a share and a number of rows, may miss the whole number it is meant to be:
+    far above the rounding of such products, 1e-16, and far below one row in any number of rows."""
 
     # ------------------------------------------------------------------ linear rows
 

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from wellsvm._arguments import whole_number
 from wellsvm._image_bag import image_to_bag
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.estimators.parameters import whole_number
 from wellsvm.plotting._matplotlib import import_pyplot
 
 __all__ = ["RegionsDisplay", "best_regions", "score_map"]

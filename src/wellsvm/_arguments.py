@@ -1,4 +1,7 @@
-"""Checks of parameters; every error names the parameter, its value and what is allowed."""
+"""What users set: checks of parameters and of what label sets are made of.
+
+Every error names the argument, its value and what is allowed.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 
 from wellsvm._files import as_path
@@ -15,17 +19,9 @@ from wellsvm._typing import FloatArray
 from wellsvm.options import Options
 
 __all__ = [
-    "choice",
-    "flag",
-    "number",
-    "path",
-    "price",
-    "require_class",
-    "require_prices",
-    "seed_of",
-    "threads",
-    "whole_number",
-]
+    "as_array", "at_least", "at_most", "choice", "flag", "number", "path", "price", "require_class", "require_prices",
+    "seed_of", "threads", "whole_number", "whole_numbers",
+]  # fmt: skip
 
 
 def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, open_low: bool = False) -> float:
@@ -65,6 +61,35 @@ def whole_number(name: str, value: Any, *, low: int, high: int = Options.most_wh
         limit = f" and at most {high}" if whole > high else ""
         raise ValueError(f"{name} must be a whole number of at least {low}{limit}; got {name}={value!r}")
     return whole
+
+
+def as_array(name: str, values: Any) -> np.ndarray:
+    """The values as an array."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of different lengths
+        raise ValueError(f"{name} is no array: {error}") from None
+
+
+def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int = Options.largest_count) -> np.ndarray:
+    """An array of a type, of whole numbers from ``low`` to ``high``; one that has the type is taken as it is."""
+    array = as_array(name, values)
+    if array.dtype == dtype:
+        return array
+    number = array.dtype.kind in "biuf"
+    if not number or not np.all((array >= low) & (array <= high) & (array == np.trunc(array))):
+        raise ValueError(f"{name} must be whole numbers from {low} to {high}; got {values!r:.80}")
+    return array.astype(dtype)
+
+
+def at_least(count: float) -> int:
+    """The least whole number that is not below a count; the last bits of a product such as 0.29 * 100 are forgiven."""
+    return math.ceil(count - Options.rounding * max(1.0, abs(count)))
+
+
+def at_most(count: float) -> int:
+    """The largest whole number that is not above a count, as forgiving as `at_least`."""
+    return math.floor(count + Options.rounding * max(1.0, abs(count)))
 
 
 def choice(name: str, value: Any, allowed: Collection[str], also: str = "") -> str:
