@@ -256,9 +256,13 @@ def blocks_of(X: Any) -> Blocks | None:
     return rows(X)
 
 
-def computed(y: Any) -> Any:
-    """Labels in memory, from a dask collection or as they are."""
-    return y.compute() if is_dask(y) else y
+def computed(y: Any, beside: Any = None) -> Any:
+    """Labels in memory: as they are, or from a dask collection, of the cluster that the rows ``beside`` them are on."""
+    if not is_dask(y):
+        return y
+    from wellsvm.dask import fetched
+
+    return fetched(y, beside)
 
 
 def _check_blocks(estimator: Any, X: Blocks, *, reset: bool) -> Blocks:

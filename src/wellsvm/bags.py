@@ -79,7 +79,7 @@ class Bags:
         X = X if (blocks := blocks_of(X)) is None else blocks
         self.feature_names = column_names(X)
         X = as_matrix(X, "X")
-        groups = as_groups(computed(groups), X.shape[0])
+        groups = as_groups(computed(groups, X), X.shape[0])
         try:
             names, bag_of = np.unique(groups, return_inverse=True)
         except TypeError as error:

@@ -114,7 +114,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = check_matrix(self, X, reset=True)
-        partial = normalize_partial_labels(computed(y), self.unlabeled)
+        partial = normalize_partial_labels(computed(y, X), self.unlabeled)
         check_consistent_length(X, partial.codes)
         require_two_classes(partial)
         if partial.labeled.all() or "sklearn.calibration" in sys.modules:

@@ -150,8 +150,9 @@ class BlockRows(LinearRows):
 
     @property
     def most_taken(self) -> float:
-        """How many instances may be taken into memory at once."""
-        return self.options.part_share * self.budget.n_bytes / max(1.0, self.blocks.bytes_per_row)
+        """How many instances may be taken into memory at once; a piece always, as a look at it would hold it too."""
+        n_bytes = max(self.options.part_share * self.budget.n_bytes, self.options.piece_bytes)
+        return n_bytes / max(1.0, self.blocks.bytes_per_row)
 
     def averaged(self, starts: IntArray) -> LinearRows:
         """The means of groups of rows; the rows of a group may lie in several blocks."""
