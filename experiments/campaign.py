@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,14 @@ from experiments.environment import code_state
 from experiments.journal import Entry, Journal
 from experiments.markdown import pipe_table
 from experiments.marked_places import fill
-from experiments.rows_campaign import PARAMETERS, budgets, digest, large, text
+from experiments.rows_campaign import PARAMETERS, PROBLEMS, budgets, digest, large, text
 from wellsvm import SemiSupervisedSVC
 
 __all__ = ["add_command"]
 
 ADDRESS = "127.0.0.1"
-TRIALS = {"partitions": 4, "repeats": 20, "worker kills": 50, "all workers": 3, "driver kills": 20, "empty pass": 1}
+TRIALS = {"partitions": 4, "repeats": 20, "worker kills": 50, "all workers": 5, "driver kills": 40, "empty pass": 1}
+ANY_MOMENT = 20  # of the driver kills; the others come when there is a checkpoint
 
 
 def cut(X: sparse.csr_matrix, n: int) -> list[sparse.csr_matrix]:
@@ -147,18 +149,20 @@ def all_workers(note: Callable[..., None], number: int, expected: str, folder: P
 def driver_kills(
     address: str, note: Callable[..., None], number: int, expected: str, usual: float, folder: Path
 ) -> None:
-    """The process that fits is killed at a random moment, and started again."""
+    """The process that fits is killed at a random moment, of all or of those with a checkpoint, and started again."""
     file, moment = folder / f"driver-{number}", usual * float(np.random.default_rng(number).random())
-    while _driven(address, file, moment):
+    kept = number >= ANY_MOMENT
+    while _driven(address, file, moment, kept) or (kept and not file.exists()):
         moment *= 0.7  # it had ended before
     had_file = file.exists()
     note(same_bits=_driven(address, file) == expected, moment=moment, resumed_from_a_file=had_file)
 
 
-def _driven(address: str, file: Path, moment: float | None = None) -> str:
+def _driven(address: str, file: Path, moment: float | None = None, kept: bool = False) -> str:
     """What a fit in a process of its own finds; nothing where it is killed before, some seconds after it has begun.
 
-    The process is forked from one that has loaded all modules, but has no client and no threads.
+    With ``kept`` these seconds count from its first checkpoint on. The process is forked from one that has loaded all
+    modules, but has no client and no threads.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["experiments.campaign", "distributed", "wellsvm.dask"])
@@ -167,6 +171,8 @@ def _driven(address: str, file: Path, moment: float | None = None) -> str:
     process.start()
     theirs.close()
     ours.recv()  # it has begun
+    while kept and process.is_alive() and not file.exists():
+        time.sleep(0.001)
     process.join(moment)
     process.kill()
     process.join()
@@ -228,7 +234,7 @@ def run(arguments: argparse.Namespace, journal: Journal) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for k in todo("budgets", 5):
+        for k in todo("budgets", 7):
             budgets(noting("budgets", k), k, folder)
         for k in todo("large", 1):
             large(noting("large", k), folder)
@@ -291,15 +297,16 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
     def of(part: str) -> list[Entry]:
         return [entry for entry in entries if entry["part"] == part]
 
-    for share in (0.1, 0.05):
-        some = [e for e in of("budgets") if e["share"] == share]
+    for problem, share in product(PROBLEMS, (0.1, 0.05)):
+        some = [e for e in of("budgets") if e["problem"] == problem and e["share"] == share]
         if some:
             passes, read = [e["passes"] for e in some], [e["read"] for e in some]
+            sizes = sorted({f"{e['rows']:,}" for e in some}, key=len)
             yield (
-                f"budget of {share:.0%} of the rows, {len(some)} seeds",
-                f"{sum(e['same_bits'] for e in some)} of {len(some)} with the same bits as memory; "
-                f"{min(passes):.2f} to {max(passes):.2f} times the passes, {min(read):.2f} to {max(read):.2f} times "
-                "the rows read, copies included",
+                f"budget of {share:.0%} of the rows, {problem}, {len(some)} seeds ({' and '.join(sizes)} rows)",
+                f"{sum(e['same_bits'] for e in some)} of {len(some)} with the same bits as memory, objective at most "
+                f"{max(e['objective'] for e in some):.0e} off; {min(passes):.2f} to {max(passes):.2f} times the "
+                f"passes, {min(read):.2f} to {max(read):.2f} times the rows read, copies included",
             )
     for e in of("large"):
         told = "the same bits" if e["same_bits"] else "other bits"
@@ -321,7 +328,7 @@ def _found(entries: list[Entry]) -> Iterator[tuple[str, str]]:
                 extra = f"; {sum(e['resumed_from_a_file'] for e in some)} resumed from a checkpoint"
             if part == "all workers":
                 slowest = max(e["error_after"] for e in some)
-                extra = f"; the error came within {slowest:.0f} s (worker_timeout=20)"
+                extra = f"; the error came within {slowest:.1f} s (worker_timeout=20, timeout=30)"
             yield part, same + extra
     if of("repeats"):
         names = {e["digest"] for e in of("repeats")}

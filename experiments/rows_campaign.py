@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,14 @@ from scipy import sparse
 
 from wellsvm import SemiSupervisedSVC, open_rows, write_rows
 from wellsvm.datasets import make_sparse_text
+from wellsvm.labels import BalancedLabels
+from wellsvm.losses import Losses
+from wellsvm.options import Options
+from wellsvm.rows.block_rows import linear_rows
+from wellsvm.rows.blocks import LocalBlocks
+from wellsvm.solver import begin, solve_master
 
-__all__ = ["PARAMETERS", "budgets", "digest", "large", "text"]
+__all__ = ["PARAMETERS", "PROBLEMS", "budgets", "digest", "large", "text"]
 
 BYTES_A_ROW = 80  # what the driver holds, tests/rows/test_driver_memory.py
 IN_TRANSIT = 20_000_000  # portions of rows on their way, whatever the number of rows
@@ -44,41 +51,82 @@ def digest(model: Any) -> str:
     return hashlib.blake2b(model.coef_.tobytes() + model.intercept_.tobytes(), digest_size=8).hexdigest()
 
 
+class Reads:
+    """Counts how many times all rows are looked at, and copied, while it is entered: rows of any blocks count."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows, self.looked, self.copied = n_rows, 0.0, 0.0
+        self._before = {name: getattr(LocalBlocks, name) for name in ("each", "combine", "look_up")}
+
+    def __enter__(self) -> Reads:
+        before = self._before
+
+        def each(blocks: Any, look: Any, *rest: Any) -> Any:
+            self.looked += 0.0 if look.__name__ == "look_for" else blocks.shape[0] / self.n_rows
+            return before["each"](blocks, look, *rest)
+
+        def combine(blocks: Any, *rest: Any) -> Any:
+            self.looked += blocks.shape[0] / self.n_rows
+            return before["combine"](blocks, *rest)
+
+        def look_up(blocks: Any, chosen: Any) -> Any:
+            self.copied += chosen.size / self.n_rows
+            return before["look_up"](blocks, chosen)
+
+        for name, counted in (("each", each), ("combine", combine), ("look_up", look_up)):
+            setattr(LocalBlocks, name, counted)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for name, function in self._before.items():
+            setattr(LocalBlocks, name, function)
+
+
+def whole_fit(X: Any, y: np.ndarray, seed: int) -> tuple[str, float]:
+    """A fit with default parameters: its bits, and its objective."""
+    model = SemiSupervisedSVC(unlabeled=-1, random_state=seed).fit(X, y)
+    return digest(model), float(model.objective_)
+
+
+def one_master(n_vectors: int, X: Any, y: np.ndarray, seed: int) -> tuple[str, float]:
+    """The SVM on one label vector, or the relaxation over several, to the usual tolerance."""
+    rows, rng = linear_rows(X, 1.0), np.random.default_rng(seed)
+    n = rows.n_instances
+    scores = rows.scores(rng.standard_normal((rows.n_features + 1, 1)))[:, 0]
+    signs = np.where(scores > np.median(scores), 1, -1).astype(np.int8)
+    labels = [np.where(np.arange(n) % 9 == t, -signs, signs).astype(np.int8) for t in range(n_vectors)]
+    state = begin(rows, BalancedLabels(np.zeros(n, np.int8), n // 2), Losses.of("hinge", np.full(n, 0.2)))
+    for candidate in state.candidates(labels):
+        state.add(candidate)
+    solved = solve_master(state, np.full(n_vectors, 1 / n_vectors), np.arange(n), rng, tol=1e-3)
+    return hashlib.blake2b(solved.alpha.tobytes(), digest_size=8).hexdigest(), solved.upper
+
+
+PROBLEMS = {
+    "whole fit": whole_fit,
+    "SVM on given labels": partial(one_master, 1),
+    "relaxation over two label vectors": partial(one_master, 2),
+}
+
+
 def budgets(note: Callable[..., None], number: int, folder: Path) -> None:
-    """Fits whose working rows are held to a share of all rows, beside memory and a folder held whole."""
-    from wellsvm.rows.blocks import LocalBlocks
-
-    seed, (X, y), seen = number, text(20_000), {"looked at": 0.0, "copied": 0.0}
-    path = write_rows(folder / f"rows-{number}", X, y, block_rows=1000)
-    each, combine, look_up = LocalBlocks.each, LocalBlocks.combine, LocalBlocks.look_up
-
-    def counted_each(self: Any, look: Any, *rest: Any) -> Any:
-        seen["looked at"] += 0.0 if look.__name__ == "look_for" else self.shape[0] / X.shape[0]
-        return each(self, look, *rest)
-
-    def counted_combine(self: Any, *rest: Any) -> Any:
-        seen["looked at"] += self.shape[0] / X.shape[0]
-        return combine(self, *rest)
-
-    def counted_look_up(self: Any, chosen: Any) -> Any:
-        seen["copied"] += chosen.size / X.shape[0]
-        return look_up(self, chosen)
-
-    model = SemiSupervisedSVC(unlabeled=-1, random_state=seed)
-    expected, found = digest(model.fit(X, y)), {}
-    LocalBlocks.each, LocalBlocks.combine = counted_each, counted_combine  # type: ignore[method-assign, assignment]
-    LocalBlocks.look_up = counted_look_up  # type: ignore[method-assign]
-    try:
+    """Problems whose working rows are held to a share of all rows, beside memory and a folder held whole."""
+    n = 20_000 if number < 5 else 100_000
+    X, y = text(n)
+    path = write_rows(folder / f"rows-{number}", X, y, block_rows=n // 20)
+    for problem, solve in PROBLEMS.items():
+        bits, objective = solve(X, y, number)
+        reads = {}
         for share in (2.0, 0.1, 0.05):
-            seen |= {"looked at": 0.0, "copied": 0.0}
-            bits = digest(model.fit(open_rows(path, int(share * X.nnz * 12 / 0.6)), y))
-            found[share] = (bits, seen["looked at"], sum(seen.values()))
-    finally:
-        LocalBlocks.each, LocalBlocks.combine = each, combine  # type: ignore[method-assign]
-        LocalBlocks.look_up = look_up  # type: ignore[method-assign]
-    _, passes, read = found.pop(2.0)
-    for share, (bits, looked, all_read) in found.items():
-        note(share=share, same_bits=bits == expected, passes=looked / passes, read=all_read / read)
+            with Reads(n) as reads[share]:
+                found = solve(open_rows(path, int(share * X.nnz * 12 / Options.working_share)), y, number)
+            if share < 1:
+                whole, own = reads[2.0], reads[share]
+                note(
+                    problem=problem, rows=n, share=share, same_bits=found[0] == bits,
+                    objective=abs(found[1] / objective - 1), passes=own.looked / whole.looked,
+                    read=(own.looked + own.copied) / (whole.looked + whole.copied),
+                )  # fmt: skip
 
 
 def large(note: Callable[..., None], folder: Path, n: int = 508_049) -> None:

@@ -68,13 +68,13 @@ class Losses(NamedTuple):
         return carried
 
     def at_slack(self, slack: FloatArray) -> FloatArray:
-        """Dual variables that go with ``1 - margin`` of every row: exact, but for rows on the corner of the hinge."""
-        alpha = np.empty_like(slack)
+        """Dual variables that go with ``1 - margin`` of every row, in its place: exact, but for rows on the corner of
+        the hinge."""
         for piece in pieces(slack.size):
             ridge = self.ridge[piece]
             inside = np.divide(slack[piece], ridge, out=np.full(ridge.size, np.inf), where=ridge > 0)
-            alpha[piece] = np.where(slack[piece] > 0, np.minimum(inside, self.cap[piece]), 0.0)
-        return alpha
+            slack[piece] = np.where(slack[piece] > 0, np.minimum(inside, self.cap[piece]), 0.0)
+        return slack
 
     def total(self, margins: FloatArray, rows: IntArray | None) -> float:
         """Sum of the losses of ``rows``, all if None, at the given margins of all rows."""

@@ -77,17 +77,19 @@ def search_together(
 
 def _found_on_some(
     tasks: Sequence[Task],
-    guesses: Sequence[Guess],
+    guesses: list[Guess],
     tied: Callable[[Sequence[Task]], Relabel],
     options: Options,
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None,
 ) -> list[Guess] | None:
-    """Guesses for all rows by a search of some of them; None where that cannot be done."""
+    """Guesses for all rows by a search of some of them, in place of those given; None where that cannot be done."""
     some = thinned(tasks, options, rngs[0])
     if some is None:
         return None
-    few = _Alternation(some.tasks, some.guesses(guesses), tied(some.tasks), True, options, rngs, n_jobs)
+    few_guesses = some.guesses(guesses)
+    guesses.clear()  # vectors of all rows, which need not fit into memory
+    few = _Alternation(some.tasks, few_guesses, tied(some.tasks), True, options, rngs, n_jobs)
     few.raise_prices()
     return some.carried_over(tasks, few.settled(), options)
 

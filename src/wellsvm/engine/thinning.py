@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray
+from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
-from wellsvm.losses import Losses
+from wellsvm.losses import Losses, pieces
 from wellsvm.options import Options
 from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Solution
@@ -85,17 +85,23 @@ def _guess_of_all(task: Task, svm: Solution, chosen: IntArray, options: Options)
     scores = task.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
     y, bias = task.labels.linear_oracle(scores), task.rows.bias
     ours = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
-    known, slack = svm.state.losses.carried(svm.alpha, ours), 1.0 - scores * y
+    known = svm.state.losses.carried(svm.alpha, ours)
 
     def shifted(shift: float) -> FloatArray:
-        moved: FloatArray = np.multiply(y, shift, dtype=np.float64)
-        moved += slack
-        alpha = task.losses.at_slack(moved)
+        slack = np.empty_like(scores)  # the only vector of all rows on the way
+        for piece in pieces(scores.size):
+            slack[piece] = np.multiply(y[piece], shift, dtype=np.float64) + (1.0 - scores[piece] * y[piece])
+        alpha = task.losses.at_slack(slack)
         alpha[chosen] = known
         return alpha
 
     low, high = (-1.0, 1.0) if bias else (0.0, 0.0)
     for _ in range(options.start_bisections if bias else 0):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if bias * (shifted(middle) @ y) < weights[-1] else (low, middle)
+        low, high = (middle, high) if bias * _dot(shifted(middle), y) < weights[-1] else (low, middle)
     return Guess(scores, shifted(low))
+
+
+def _dot(alpha: FloatArray, y: LabelArray) -> float:
+    """``alpha' y`` without a copy of all labels as numbers of alpha's type."""
+    return sum(float(alpha[piece] @ y[piece]) for piece in pieces(alpha.size))

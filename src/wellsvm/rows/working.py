@@ -94,13 +94,26 @@ class WorkingRows:
         """Room for as many rows as may come; the system gives memory when it is written to."""
         blocks, n = self.blocks, self.blocks.shape[0]
         self.places = np.full(n, -1, dtype=np.int32)
-        shortest = blocks.shape[1] if blocks.lengths is None else int(blocks.lengths.min(initial=0))
-        most = min(n, self.most_entries // shortest) if shortest > 0 else n
+        most = self._most_rows()
         self._data, self._norms = np.empty(self.most_entries, blocks.dtype), np.empty(most)
         if blocks.is_sparse:
             self._indices = np.empty(self.most_entries, blocks.index_dtype)
             self._indptr = np.zeros(most + 1, blocks.index_dtype)
         self._number(min(n, Options.visited_at_once))
+
+    def _most_rows(self) -> int:
+        """How many rows the room is enough for, were they the shortest ones."""
+        lengths, width = self.blocks.lengths, max(1, self.blocks.shape[1])
+        if lengths is None:
+            return min(self.blocks.shape[0], self.most_entries // width)
+        n_of_length = np.zeros(int(lengths.max(initial=0)) + 1, dtype=np.int64)
+        step = Options.piece_bytes // 8  # they are counted as int64
+        for begin in range(0, lengths.size, step):
+            n_of_length += np.bincount(lengths[begin : begin + step], minlength=n_of_length.size)
+        entries = np.cumsum(np.arange(n_of_length.size) * n_of_length)
+        fully = int(np.searchsorted(entries, self.most_entries, side="right"))  # all rows shorter than this fit
+        most, left = int(n_of_length[:fully].sum()), self.most_entries - int(entries[fully - 1] if fully else 0)
+        return most if fully == n_of_length.size else most + left // fully
 
     def _number(self, n_most: int) -> None:
         """Have the loops know the rows at hand by the numbers that `near` gives them, up to ``n_most``."""
