@@ -66,8 +66,8 @@ class GroupShares:
         if wrong.size:
             g = int(wrong[0])
             raise ValueError(
-                f"proportions ask for {least[g]} to {most[g]} rows of class {self.known.classes[k]!r} in group "
-                f"{self.names[g]!r}, but y already has {found[g]} there and {free[g]} rows without a label; correct "
+                f"proportions ask for {least[g]} to {most[g]} rows of class {self.known.classes.tolist()[k]!r} in group "
+                f"{self.names.tolist()[g]!r}, but y already has {found[g]} there and {free[g]} rows without a label; correct "
                 "one of them or raise slack"
             )
 
