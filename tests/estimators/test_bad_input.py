@@ -200,7 +200,7 @@ CASES |= {
     "three classes: dict without one": (
         lambda: fit(y=Y3, balance={0: 0.3, 1: 0.3}),
         V,
-        r"no entry for class 2; .* \[0, 1, 2\]",
+        r"no entry for class 2\.0; .* \[0\.0, 1\.0, 2\.0\]",
     ),
     "three classes: dict with bad share": (lambda: fit(y=Y3, balance={0: 0.3, 1: 0.3, 2: 3}), V, r"balance"),
     "three classes: init contradicts": (lambda: fit(y=Y3, init=np.zeros(N)), V, r"init contradicts"),
