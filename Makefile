@@ -5,6 +5,9 @@
 #   make test-fast  run the tests that take less than about two seconds each
 #   make lint     lint and type check only
 #   make campaign attack the library: bad input, damaged files, kills, interrupts (hours; ARGS="--share 0.01": minutes)
+#   make test-oldest  run the tests with the oldest dependencies that pyproject.toml allows (PYTHON=python3.11)
+#   make strangers  install the source archive into a fresh environment and do six new users' tasks (PYTHON=python3.14)
+#   make dist     build and check the source archive and the wheel
 #   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make docs-links  check every link inside the documentation that make docs built
@@ -29,7 +32,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md \
     $(shell find cpp src -name __pycache__ -prune -o -name '*.pyc' -prune -o -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint campaign campaign-dask sanitize docs docs-links bench reproduce study clean
+.PHONY: help demo test test-fast test-oldest strangers dist lint campaign campaign-dask sanitize docs docs-links bench reproduce study clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -66,6 +69,42 @@ FAST := $(addprefix tests/,labels rows solver engine native estimators test_bags
 
 test-fast: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" --ignore=tests/estimators/test_sklearn_checks.py $(FAST) $(PYTEST_ARGS)
+
+# What a user gets: the source archive and the wheel built from it, checked. uv is here because it can install the oldest
+# versions that are allowed.
+RELEASE := build/release
+
+$(RELEASE)/bin/python:
+	@$(PYTHON) -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --disable-pip-version-check -q uv build twine check-wheel-contents
+
+dist/.checked: $(SOURCES) CHANGELOG.md CITATION.cff LICENSE | $(RELEASE)/bin/python
+	@rm -rf dist
+	@$(RELEASE)/bin/python -m build
+	@$(RELEASE)/bin/python -m twine check --strict dist/*
+	@$(RELEASE)/bin/check-wheel-contents dist/*.whl
+	@touch $@
+
+dist: dist/.checked
+
+# One fresh environment for each Python and each choice of dependencies: RESOLUTION=highest takes the newest versions,
+# RESOLUTION=lowest-direct the oldest that pyproject.toml allows. uv takes the bounds of an unpacked archive only.
+RESOLUTION ?= highest
+FRESH       = $(CURDIR)/build/fresh/$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+fresh       = rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \
+    $(RELEASE)/bin/uv pip install -q --python $(1)/bin/python --resolution $(2)
+
+strangers: NEW = $(FRESH)-$(RESOLUTION)
+strangers: dist/.checked
+	@rm -rf build/archive && mkdir -p build/archive && tar -xzf dist/*.tar.gz --strip-components 1 -C build/archive
+	@$(call fresh,$(NEW),$(RESOLUTION)) "build/archive[cli,plot]" "pandas>=2.1"
+	@cp -r examples/strangers $(NEW)/tasks
+	@cd $(NEW)/tasks && unset PYTHONPATH && ../bin/wellsvm versions && \
+	    for task in *.py; do echo "== $$task" && ../bin/python $$task || exit 1; done
+
+test-oldest: | $(RELEASE)/bin/python
+	@$(call fresh,$(FRESH)-tests,lowest-direct) ".[test]"
+	@env -u PYTHONPATH $(FRESH)-tests/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
 # What was tried already is in tests/campaign/journal.jsonl; the run ends by writing the table of docs/reliability.md.
 campaign: $(VENV)/.installed-test

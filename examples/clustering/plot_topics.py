@@ -24,7 +24,9 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from wellsvm import MaxMarginClustering
 
-stored = np.load(Path(__file__).parent / "package_topics.npz")
+# Next to this file; the documentation runs it in its own folder, where scripts have no __file__.
+here = Path(globals().get("__file__", "")).parent
+stored = np.load(here / "package_topics.npz")
 X, y, names = stored["X"].astype(np.float64), stored["y"], stored["names"]
 print({str(name): int(n) for name, n in zip(names, np.bincount(y))})
 

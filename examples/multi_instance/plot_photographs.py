@@ -19,7 +19,7 @@ it has never seen.
 # used only for these labels and for the check at the end; the classifier sees neither the circles nor a label of any
 # region.
 #
-# The setup was chosen with an eye on the result: regions described by single blobs with their neighbours were less
+# The setup was chosen with an eye on the result: regions described by single blobs with their neighbors were less
 # precise, and with the pagoda as the concept, nothing was found. The example shows what is possible, not what to
 # expect.
 

@@ -66,7 +66,7 @@ for init, (colour, marker) in looks.items():
     model.set_params(init=init, verbose=0).fit(X, y_partial)
     objective = [record.objective for record in model.history_]
     ax.plot(np.arange(1, len(objective) + 1), objective, color=colour, marker=marker, linewidth=2, label=init)
-    print(f"init={init!r}: relaxation {model.objective_:.2f}, refined labelling {model.refined_objective_:.2f}")
+    print(f"init={init!r}: relaxation {model.objective_:.2f}, refined labeling {model.refined_objective_:.2f}")
 ax.set(xlabel="label vectors generated", ylabel="objective of the relaxation")
 ax.spines[["top", "right"]].set_visible(False)
 ax.grid(color="#e5e5e5")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
@@ -26,7 +27,9 @@ N_SPLITS, N_LABELED = 5, 20
 METHODS: dict[str, Callable[[], Any]] = {
     "SVC on the labels": SVC,
     "self-training": lambda: SelfTrainingClassifier(SVC(probability=True, random_state=0)),
+    "self-training, LogisticRegression(C=10)": lambda: SelfTrainingClassifier(LogisticRegression(C=10)),
     "LabelSpreading": lambda: LabelSpreading(kernel="knn"),
+    "LabelSpreading, its defaults": LabelSpreading,
     "SemiSupervisedSVC": lambda: SemiSupervisedSVC(kernel="rbf", unlabeled=-1, random_state=0),
     "neighbors=6": lambda: SemiSupervisedSVC(kernel="rbf", neighbors=6, unlabeled=-1, random_state=0),
 }

@@ -106,6 +106,8 @@ def test_shares_can_be_given_by_class(command, files, tmp_path):
     options = ["--balance", "a=0.3", "--balance", "b=0.3", "--balance", "c=0.35,0.45"]
     done = command("fit", "semi-supervised", wine(tmp_path), "-o", tmp_path / "m", *options)
     assert done.code == 0
+    lacking = command("fit", "semi-supervised", wine(tmp_path), "-o", tmp_path / "m", *options[:2])
+    assert lacking.err == "wellsvm: --balance: no share for b, c; give one CLASS=SHARE for each class\n"
     told = json.loads(command("info", tmp_path / "m", "--json").out)["parameters"]["balance"]
     assert told == {"a": 0.3, "b": 0.3, "c": [0.35, 0.45]}
     how = ("fit", "semi-supervised", files / "rows.csv", "-o", tmp_path / "m", "--json")
@@ -137,7 +139,9 @@ def test_wide_files_show_their_last_columns_too(command, tmp_path):
 
 def test_reports(command, files, tmp_path):
     how = ("fit", "semi-supervised", files / "rows.csv", "-o", tmp_path / "m.skops", "--report", tmp_path / "fit.html")
-    assert command(*how).code == 0
+    done = command(*how)
+    assert done.code == 0
+    assert done.out.splitlines()[-1].split() == ["report", str(tmp_path / "fit.html")]
     done = command("report", tmp_path / "m.skops", files / "rows.csv", "-o", tmp_path / "later.html", "--title", "Mine")
     assert (done.code, done.out) == (0, "")
     for page in ("fit.html", "later.html"):

@@ -71,7 +71,8 @@ class Job:
         if self.as_json:
             print_json({**summary, "warnings": told})
         elif not self.quiet:
-            print_table(summary["model"], rows_of_summary(summary))
+            page = [] if self.report is None else [("report", str(self.report))]
+            print_table(summary["model"], rows_of_summary(summary) + page)
 
 
 def _scaled(table: Table, asked: bool | None) -> tuple[Any, Table]:
@@ -126,6 +127,9 @@ def _by_class(shares: dict[Any, Any], y: np.ndarray) -> Any:
         if name not in classes:
             raise ValueError(f"--balance {name}=...: no such class; the labels are {', '.join(map(str, classes))}")
     if len(classes) != 2:
+        missing = [str(name) for name in classes if name not in shares]
+        if missing:
+            raise ValueError(f"--balance: no share for {', '.join(missing)}; give one CLASS=SHARE for each class")
         return shares
     if classes[1] in shares:
         return shares[classes[1]]

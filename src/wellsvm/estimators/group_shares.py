@@ -65,10 +65,10 @@ class GroupShares:
         wrong = np.flatnonzero((found > most + 1) | (found + free < least - 1))  # rounding may cost one row
         if wrong.size:
             g = int(wrong[0])
+            name, group = self.known.classes.tolist()[k], self.names.tolist()[g]
             raise ValueError(
-                f"proportions ask for {least[g]} to {most[g]} rows of class {self.known.classes[k]!r} in group "
-                f"{self.names[g]!r}, but y already has {found[g]} there and {free[g]} rows without a label; correct "
-                "one of them or raise slack"
+                f"proportions ask for {least[g]} to {most[g]} rows of class {name!r} in group {group!r}, but y already "
+                f"has {found[g]} there and {free[g]} rows without a label; correct one of them or raise slack"
             )
 
 

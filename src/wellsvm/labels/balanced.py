@@ -102,9 +102,9 @@ def class_balances(balance: Any, classes: np.ndarray, shares: FloatArray | None 
     """
     positive = [1] if len(classes) == 2 else list(range(len(classes)))
     if isinstance(balance, dict):
-        missing = [c for c in classes if c not in balance]
+        missing = [c for c in classes.tolist() if c not in balance]
         if missing:
-            raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {list(classes)}")
+            raise ValueError(f"balance has no entry for class {missing[0]!r}; give one for each of {classes.tolist()}")
         given = [_checked(balance[c]) for c in classes]
         numbers = [share for share in given if isinstance(share, float)]
         if len(numbers) == len(given) and abs(sum(numbers) - 1) > Options.shares_slack:
