@@ -15,13 +15,7 @@ from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine import recipe
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.recipe import Fit, Opening, Task
-from wellsvm.engine.starts import (
-    aligned_clusters,
-    best_aligned,
-    climb_alignment,
-    least_objective,
-    means_of_clusters,
-)
+from wellsvm.engine.starts import aligned_clusters, best_aligned, best_relabelled
 from wellsvm.estimators.base import Silent
 from wellsvm.labels import ClusterLabels, LinkedLabels, Links
 from wellsvm.losses import Losses
@@ -186,24 +180,17 @@ class Divider:
         return (y if np.ptp(y) else labels.linear_oracle(scores)), threshold, ties_split
 
     def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
-        """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or those
-        or k-means', whichever have the lower objective."""
+        """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or the
+        best of those and k-means', each relabelled until it settles."""
         labels, rows = task.labels, task.rows
+        assert isinstance(labels, ClusterLabels | LinkedLabels)
         if self.init == "alignment":
             return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, lead=False)
-        if isinstance(labels, ClusterLabels):
-            first = aligned_clusters(rows, labels, self.n_init, rng, options)
-        else:
-            first = [climb_alignment(rows, labels, self.n_init, rng, options)]
-        if self.init == "best":
-            starts = [first]
-            for _ in range(options.start_draws):
-                near = means_of_clusters(rows, 2, 1, rng, options)
-                nearer = near[:, 1] - near[:, 0]
-                if np.ptp(nearer) > options.tie_single * np.abs(near).max():  # else all rows are equal
-                    starts.append([labels.oriented(labels.linear_oracle(nearer), first[0])])
-            first = least_objective(rows, task.losses, starts, rng, options)
-        return Opening(first, [], None, lead=False)
+        if self.init == "climbed":
+            return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, lead=False)
+        of_some = ClusterLabels.of_share(options.k_means_sample, self.balance, self.orient)
+        best = best_relabelled(task, of_some, self.n_init, rng, options)
+        return Opening([best.y], [], best.alpha, lead=False)
 
 
 def choose_cut(
