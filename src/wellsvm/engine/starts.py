@@ -137,7 +137,8 @@ def best_relabelled(
         chosen = np.sort(rng.choice(rows.n_instances, options.k_means_sample, replace=False))
         losses = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
         few = Task(rows.part(chosen), label_set, losses)
-    rough = replace(options, tol=options.compared_tol * options.tol)
+    tol = options.compared_tol * options.tol
+    rough = replace(options, tol=tol, unsettled_labels=options.few_moves / tol)
     starts = _starts(few, n_draws, rng, options)
     found = [search(few, Guess(y.astype(np.float64), None), rough, rng) for y in starts]
     best = min(found, key=lambda svm: svm.upper)
