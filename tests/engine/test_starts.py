@@ -46,6 +46,10 @@ def test_two_clouds_are_halved_on_every_form_of_rows_and_on_some_of_them(make):
             assert abs(int(y.astype(int) @ truth)) == 60
 
 
+def of_some(n):
+    return ClusterLabels.of_share(n, 0.3)
+
+
 def two_clouds(n=60, apart=1.0, seed=0):
     rng = np.random.default_rng(seed)
     truth = np.where(np.arange(n) % 2, 1, -1)
@@ -58,7 +62,7 @@ def test_the_best_start_has_a_lower_objective_than_those_of_alignment(make, seed
     X, _ = two_clouds(seed=seed)
     rows, labels, losses = make(X), ClusterLabels.of_share(60, 0.3), Losses.of("hinge", np.full(60, 0.1))
     options, rng = Options(tol=1e-4), np.random.default_rng(seed)
-    best = best_relabelled(Task(rows, labels, losses), labels, 20, rng, options)
+    best = best_relabelled(Task(rows, labels, losses), of_some, 20, rng, options)
     assert labels.contains(best.y)
 
     def objective(y):
@@ -77,7 +81,7 @@ def test_a_start_found_on_some_rows_is_carried_over_to_all(make, links):
     if links:
         labels = LinkedLabels(Links.of(400, np.array([[0, 2], [4, 5]]), np.array([[1, 8], [7, 9]])), 0.3)
     options, rng = Options(tol=1e-2, alignment_sample=100, k_means_sample=50), np.random.default_rng(0)
-    losses, of_some = Losses.of("hinge", np.full(400, 0.1)), ClusterLabels.of_share(50, 0.3)
+    losses = Losses.of("hinge", np.full(400, 0.1))
     best = best_relabelled(Task(make(X), labels, losses), of_some, 20, rng, options)
     assert labels.contains(best.y)
     assert abs(int(best.y.astype(int) @ truth)) >= 390

@@ -7,14 +7,16 @@ the better one differs from set to set; the objective of their SVMs tells, and c
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from wellsvm._typing import FloatArray, LabelArray
+from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.cutting_plane import climb
 from wellsvm.engine.search import search
 from wellsvm.engine.task import Guess, Task
@@ -52,7 +54,10 @@ def climb_alignment(
 
 
 def aligned_clusters(
-    rows: Rows, label_set: ClusterLabels | LinkedLabels, n_draws: int, rng: np.random.Generator,
+    rows: Rows,
+    label_set: ClusterLabels | LinkedLabels,
+    n_draws: int,
+    rng: np.random.Generator,
     options: Options = Options(),
 ) -> list[LabelArray]:
     """Well aligned halves of the rows and, where the rows allow it, what they become within the balance of B.
@@ -125,28 +130,48 @@ def _coordinates(rows: Rows, rng: np.random.Generator, options: Options) -> Floa
 
 
 def best_relabelled(
-    task: Task, label_set: ClusterLabels, n_draws: int, rng: np.random.Generator, options: Options = Options()
+    task: Task,
+    labels_of_some: Callable[[int], ClusterLabels],
+    n_draws: int,
+    rng: np.random.Generator,
+    options: Options = Options(),
 ) -> Solution:
     """The start of the least SVM objective, after relabelling from each: the paper's, alignment's, those of k-means.
 
-    Where rows are many, starts are found and compared on some of them, which keep ``label_set``'s balance but no
-    links, and the best is carried over to all.
+    Where rows are many, starts are found and compared on some of them, with labels of ``labels_of_some``, which know no
+    links. The best is relabelled on more and more rows, so that there is little left to do on all of them.
     """
-    rows, few, chosen = task.rows, task, None
-    if isinstance(rows, LinearRows) and rows.n_instances > options.alignment_sample:
-        chosen = np.sort(rng.choice(rows.n_instances, options.k_means_sample, replace=False))
-        losses = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
-        few = Task(rows.part(chosen), label_set, losses)
     tol = options.compared_tol * options.tol
     rough = replace(options, tol=tol, unsettled_labels=options.few_moves / tol)
-    starts = _starts(few, n_draws, rng, options)
-    found = [search(few, Guess(y.astype(np.float64), None), rough, rng) for y in starts]
+    samples = _samples(task.rows, rng, options)
+    few = _on_some(task, samples[0], labels_of_some)
+    found = [search(few, Guess(y.astype(np.float64), None), rough, rng) for y in _starts(few, n_draws, rng, options)]
     best = min(found, key=lambda svm: svm.upper)
+    for chosen, more in pairwise(samples):
+        weights = task.rows.from_part(best.coefficients(), chosen)
+        few = _on_some(task, more, labels_of_some)
+        scores = few.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
+        best = search(few, Guess(scores, None), rough, rng)
+    return best
+
+
+def _samples(rows: Rows, rng: np.random.Generator, options: Options) -> list[IntArray | None]:
+    """Ever more rows, drawn at random; None stands for all of them, the last."""
+    samples: list[IntArray | None] = []
+    if isinstance(rows, LinearRows) and rows.n_instances > options.alignment_sample:
+        n, size = rows.n_instances, options.k_means_sample
+        while size * options.sample_growth <= n or not samples:
+            samples.append(np.sort(rng.choice(n, size, replace=False)))
+            size *= options.sample_growth
+    return [*samples, None]
+
+
+def _on_some(task: Task, chosen: IntArray | None, labels_of_some: Callable[[int], ClusterLabels]) -> Task:
+    """The same problem on some rows."""
     if chosen is None:
-        return best
-    weights = rows.from_part(best.coefficients(), chosen)
-    scores = rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
-    return search(task, Guess(scores, None), rough, rng)
+        return task
+    losses = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
+    return Task(task.rows.part(chosen), labels_of_some(chosen.size), losses)
 
 
 def _starts(task: Task, n_draws: int, rng: np.random.Generator, options: Options) -> list[LabelArray]:

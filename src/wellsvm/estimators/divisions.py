@@ -195,6 +195,7 @@ class Divider:
             return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, lead=False)
         if self.init == "climbed":
             return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, lead=False)
-        of_some = ClusterLabels.of_share(options.k_means_sample, self.balance, self.orient)
-        best = best_relabelled(task, of_some, self.n_init, rng, options)
+        best = best_relabelled(
+            task, lambda n: ClusterLabels.of_share(n, self.balance, self.orient), self.n_init, rng, options
+        )
         return Opening([best.y], [], best.alpha, lead=False)
