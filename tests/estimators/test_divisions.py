@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 
-from wellsvm.estimators.divisions import Tree, choose_cut
+from wellsvm.estimators.cuts import choose_cut
+from wellsvm.estimators.divisions import Tree
 from wellsvm.estimators.joint_clusters import Joint, of_largest_value, within_sizes
 from wellsvm.labels import ClusterLabels
 from wellsvm.metrics import clustering_accuracy

@@ -76,6 +76,15 @@ def test_without_links_it_is_the_set_of_clusters():
         np.testing.assert_array_equal(label_set.linear_oracle(scores), label_set.among_counted.linear_oracle(scores))
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_halves_keep_the_links_and_as_many_groups_on_both_sides_as_can_be(case):
+    must, cannot = CASES[case]
+    label_set, rng = linked(6 + 2, must, cannot), np.random.default_rng(2)
+    tight = linked(6 + 2, must, cannot, balance=0.0)
+    for shift in (-10.0, 0.0, 10.0):  # where all scores are of one sign the balance decides alone
+        assert tight.contains(label_set.halved(rng.standard_normal(8) + shift))
+
+
 def test_ties_go_to_the_lower_index():
     np.testing.assert_array_equal(linked(4, must=((1, 3),), balance=0.0).linear_oracle(np.zeros(4)), [1, 1, -1, 1])
 

@@ -7,24 +7,28 @@ the better one differs from set to set; the objective of their SVMs tells, and c
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from wellsvm._typing import FloatArray, LabelArray
+from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.cutting_plane import climb
-from wellsvm.labels import BalancedLabels, ClusterLabels, LabelSet
+from wellsvm.engine.search import search
+from wellsvm.engine.task import Guess, Task
+from wellsvm.labels import ClusterLabels, LabelSet, LinkedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import LinearRows, Rows
 from wellsvm.rows.landmarks import Landmarks
-from wellsvm.solver import Candidate, State, begin, fit_svm
+from wellsvm.solver import Candidate, Solution, State, begin
 from wellsvm.threads import one_thread
 
-__all__ = ["aligned_clusters", "best_aligned", "climb_alignment", "least_objective", "means_of_clusters"]
+__all__ = ["aligned_clusters", "best_aligned", "best_relabelled", "climb_alignment", "means_of_clusters"]
 
 
 def best_aligned(
@@ -50,18 +54,25 @@ def climb_alignment(
 
 
 def aligned_clusters(
-    rows: Rows, label_set: ClusterLabels, n_draws: int, rng: np.random.Generator, options: Options = Options()
+    rows: Rows,
+    label_set: ClusterLabels | LinkedLabels,
+    n_draws: int,
+    rng: np.random.Generator,
+    options: Options = Options(),
 ) -> list[LabelArray]:
     """Well aligned halves of the rows and, where the rows allow it, what they become within the balance of B.
 
     Among halves alignment does not see the mean of the rows, which would else draw all of them into one cluster. Where
-    rows are many, halves are found on some of them and carried over to all by the direction between their means.
-    """
+    rows are many, halves are found on some of them, without links, and carried over to all by the direction between
+    their means.
+    """  # fmt: skip
     some = rows.thinned(options.alignment_sample, rng)
+    if some is rows and isinstance(label_set, LinkedLabels):
+        return [climb_alignment(rows, label_set, n_draws, rng, options)]
     half = climb_alignment(some, ClusterLabels.halves(some.n_instances), n_draws, rng, options)
     if some is not rows:
         direction = some.combine(half.astype(np.float64)[:, None])
-        return [ClusterLabels.halves(rows.n_instances).linear_oracle(rows.scores(direction)[:, 0])]
+        return [label_set.halved(rows.scores(direction)[:, 0])]
     if not rows.centred:
         return [half]
     state = _at_ones(rows, label_set, options)
@@ -90,7 +101,7 @@ def means_of_clusters(
     """
     if not isinstance(rows, LinearRows):
         rows = LinearRows(_coordinates(rows, rng, options))
-    n, most = rows.n_instances, _compared_rows(options) if n_clusters == 2 else options.alignment_sample
+    n, most = rows.n_instances, options.alignment_sample
     few = n <= options.alignment_sample
     some = rows.taken(np.arange(n) if few else np.sort(rng.choice(n, most, replace=False)))
     some = some.astype(np.float64, copy=False)  # in single precision sums of squares overflow early
@@ -106,10 +117,6 @@ def means_of_clusters(
     return np.asarray(rows.scores(weights) - 0.5 * np.sum(means * means, axis=1))
 
 
-def _compared_rows(options: Options) -> int:
-    return min(options.k_means_sample, options.alignment_sample)
-
-
 def _coordinates(rows: Rows, rng: np.random.Generator, options: Options) -> FloatArray:
     """A matrix whose rows lie as the instances do under their kernel."""
     n = rows.n_instances
@@ -119,18 +126,61 @@ def _coordinates(rows: Rows, rng: np.random.Generator, options: Options) -> Floa
     return Landmarks(np.ascontiguousarray(rows.scores(unit)), chosen, options).coordinates
 
 
-def least_objective(
-    rows: Rows, losses: Losses, starts: Sequence[list[LabelArray]], rng: np.random.Generator, options: Options
-) -> list[LabelArray]:
-    """Of several lists of label vectors the one that holds that of the least SVM objective; of many rows some count."""
-    n, chosen = rows.n_instances, None
-    if n > options.alignment_sample and isinstance(rows, LinearRows):
-        chosen = np.sort(rng.choice(n, _compared_rows(options), replace=False))
-        rows, losses = rows.part(chosen), Losses(losses.cap[chosen], losses.ridge[chosen])
+# ------------------------------------------------------------------ the best of many
 
-    def objective(y: LabelArray) -> float:
-        y = y if chosen is None else y[chosen]
-        tol = options.compared_tol * options.tol
-        return fit_svm(rows, BalancedLabels.known(y), losses, y, tol=tol, rng=rng, options=options).upper
 
-    return min(starts, key=lambda labels: min(objective(y) for y in labels))
+def best_relabelled(
+    task: Task,
+    labels_of_some: Callable[[int], ClusterLabels],
+    n_draws: int,
+    rng: np.random.Generator,
+    options: Options = Options(),
+) -> Solution:
+    """The start of the least SVM objective, after relabelling from each: the paper's, alignment's, those of k-means.
+
+    Where rows are many, starts are found and compared on some of them, with labels of ``labels_of_some``, which know no
+    links. The best is relabelled on more and more rows, so that there is little left to do on all of them.
+    """
+    tol = options.compared_tol * options.tol
+    rough = replace(options, tol=tol, unsettled_labels=options.few_moves / tol)
+    samples = _samples(task.rows, rng, options)
+    few = _on_some(task, samples[0], labels_of_some)
+    found = [search(few, Guess(y.astype(np.float64), None), rough, rng) for y in _starts(few, n_draws, rng, options)]
+    best = min(found, key=lambda svm: svm.upper)
+    for chosen, more in pairwise(samples):
+        weights = task.rows.from_part(best.coefficients(), chosen)
+        few = _on_some(task, more, labels_of_some)
+        scores = few.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
+        best = search(few, Guess(scores, None), rough, rng)
+    return best
+
+
+def _samples(rows: Rows, rng: np.random.Generator, options: Options) -> list[IntArray | None]:
+    """Ever more rows, drawn at random; None stands for all of them, the last."""
+    samples: list[IntArray | None] = []
+    if isinstance(rows, LinearRows) and rows.n_instances > options.alignment_sample:
+        n, size = rows.n_instances, options.k_means_sample
+        while size * options.sample_growth <= n or not samples:
+            samples.append(np.sort(rng.choice(n, size, replace=False)))
+            size *= options.sample_growth
+    return [*samples, None]
+
+
+def _on_some(task: Task, chosen: IntArray | None, labels_of_some: Callable[[int], ClusterLabels]) -> Task:
+    """The same problem on some rows."""
+    if chosen is None:
+        return task
+    losses = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
+    return Task(task.rows.part(chosen), labels_of_some(chosen.size), losses)
+
+
+def _starts(task: Task, n_draws: int, rng: np.random.Generator, options: Options) -> list[LabelArray]:
+    """Label vectors to relabel from."""
+    rows, labels = task.rows, task.labels
+    starts = [*aligned_clusters(rows, labels, n_draws, rng, options), best_aligned(rows, labels, n_draws, rng, options)]
+    for _ in range(options.start_draws):
+        near = means_of_clusters(rows, 2, 1, rng, options)
+        nearer = near[:, 1] - near[:, 0]
+        if np.ptp(nearer) > options.tie_single * np.abs(near).max():  # else all rows are equal
+            starts.append(labels.linear_oracle(nearer))
+    return starts

@@ -58,8 +58,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     balance : float or "auto", default="auto"
         beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
-        With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" is 0.3
-        for two clusters and in divisions, and no restriction otherwise. Linked rows count as one.
+        With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" estimates
+        the sizes: label vectors of two clusters keep to 0.3, but the final cut (see ``cut``) does not; in divisions it
+        is 0.3; otherwise sizes are not restricted. Linked rows count as one.
     n_init : int, default=20
         Number of random label vectors that ``init`` draws; for more than two clusters, number of k-means runs.
     oracle : {"paper", "first", "climb"}, default="paper"
@@ -94,12 +95,14 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
     init : {"best", "climbed", "alignment"}, default="best"
-        First label vector of two clusters. "climbed": the one of ``n_init`` random halvings that is best aligned with
-        the kernel, then improved step by step. "best": this or the result of k-means, whichever has the lower
-        objective. "alignment", as in the paper: the one of ``n_init`` random assignments that is best aligned.
-    cut : {"balance", "zero"}, default="balance"
-        Where f is cut into two clusters: at the value nearest to 0 that keeps the balance or, as in the paper, at 0. If
-        a cut at 0 would leave a cluster empty, "balance" is used instead.
+        First label vector of two clusters. "alignment", as in the paper: the one of ``n_init`` random assignments that
+        is best aligned with the kernel. "climbed": the best aligned of ``n_init`` random halvings, improved step by
+        step. "best": both of these and several results of k-means are relabeled by their SVMs until hardly a label
+        changes, all roughly; the one with the lowest objective is taken.
+    cut : {"auto", "balance", "zero"}, default="auto"
+        Where f is cut into two clusters. "balance": at the value nearest to 0 that keeps the balance. "zero", as in the
+        paper: at 0; if this would leave a cluster empty, "balance" is used instead. "auto": with ``balance="auto"``, in
+        the deepest valley of the density of f that leaves at least 5 % of the rows on each side; else as "balance".
     center : bool, default=True
         Whether to center dense rows with the linear kernel; the paper does not.
     orient : bool, default=True
@@ -116,7 +119,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row; cluster 0 is the largest. The balance and all links are respected.
+        Cluster of every training row; cluster 0 is the largest. A balance that is given and all links are respected.
     n_links_ : array of shape (2,)
         Number of given pairs of rows that must share a cluster, and of those that must not.
     C_ : float
@@ -198,7 +201,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         stopping="relative",
         weight_update="level",
         init="best",
-        cut="balance",
+        cut="auto",
         center=True,
         orient=True,
         many="together",
@@ -271,7 +274,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         if not (isinstance(self.balance, str) and self.balance == "auto"):
             number("balance", self.balance, low=0.0, high=1.0)
         whole_number("n_init", self.n_init, low=1), choice("init", self.init, INITS)
-        choice("cut", self.cut, ("balance", "zero"))
+        choice("cut", self.cut, ("auto", "balance", "zero"))
         together = choice("many", self.many, ("together", "divided")) == "together" and n_clusters > 2
         path("checkpoint", self.checkpoint)
         flag("orient", self.orient), flag("fit_intercept", self.fit_intercept), flag("center", self.center)

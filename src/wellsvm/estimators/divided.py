@@ -40,9 +40,11 @@ class ClustersDivided(ClusterModel):
         stages = None if self.checkpoint is None else stages_of(self, rows)
         (seed,) = stage(stages, "seed", lambda: (seed,))
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
+        estimated = self.cut == "auto" and self.balance == "auto" and n_clusters == 2
+        cut = "valley" if estimated else "balance" if self.cut == "auto" else self.cut
         divider = Divider(
-            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, self.cut,
-            self.orient, progress, stages, links,
+            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, cut, self.orient,
+            progress, stages, links,
         )  # fmt: skip
         tree, labels = divider.until(n_clusters, threads(self.n_jobs))
         self.labels_ = labels.astype(np.int32)

@@ -15,14 +15,9 @@ from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine import recipe
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.recipe import Fit, Opening, Task
-from wellsvm.engine.starts import (
-    aligned_clusters,
-    best_aligned,
-    climb_alignment,
-    least_objective,
-    means_of_clusters,
-)
+from wellsvm.engine.starts import aligned_clusters, best_aligned, best_relabelled
 from wellsvm.estimators.base import Silent
+from wellsvm.estimators.cuts import choose_cut, deepest_valley
 from wellsvm.labels import ClusterLabels, LinkedLabels, Links
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -30,7 +25,7 @@ from wellsvm.rows import GramRows, LinearRows
 from wellsvm.solver.master import Solution
 from wellsvm.threads import run
 
-__all__ = ["INITS", "Divider", "Division", "Tree", "choose_cut"]
+__all__ = ["INITS", "Divider", "Division", "Tree"]
 
 INITS = ("best", "climbed", "alignment")
 
@@ -171,62 +166,36 @@ class Divider:
         positive = scores > 0
         if self.cut == "zero" and 0 < np.count_nonzero(positive) < positive.size:
             return np.where(positive, 1, -1).astype(np.int8), 0.0, False
-        return choose_cut(scores, labels, self.tie, self.options.clear_of_zero)
+        return self._cut_values(scores, labels)
 
     def _cut_groups(self, scores: FloatArray, labels: LinkedLabels) -> tuple[LabelArray, float, bool]:
         """The same where rows are linked: groups are cut, so that the links are kept."""
         z = np.where(labels.group_scores(scores) >= 0, 1, -1).astype(np.int8)
         values, counted = labels.thresholds(scores)
         threshold, ties_split = 0.0, False
-        if self.cut == "balance" and counted.size > 1 and labels.among_counted is not None:
-            z[counted], threshold, ties_split = choose_cut(
-                values, labels.among_counted, self.tie, self.options.clear_of_zero
-            )
+        if self.cut != "zero" and counted.size > 1 and labels.among_counted is not None:
+            z[counted], threshold, ties_split = self._cut_values(values, labels.among_counted)
         y = z[labels.group] * labels.sign
         return (y if np.ptp(y) else labels.linear_oracle(scores)), threshold, ties_split
 
+    def _cut_values(self, values: FloatArray, labels: ClusterLabels) -> tuple[LabelArray, float, bool]:
+        """The cut nearest to 0 that keeps the balance, or nearest to the valley, wherever that is."""
+        at = 0.0
+        if self.cut == "valley":
+            at = deepest_valley(values, self.options.smallest_cluster, self.options)
+            labels = ClusterLabels.of_share(values.size, 1 - 2 * self.options.smallest_cluster)
+        return choose_cut(values, labels, self.tie, self.options.clear_of_zero, at)
+
     def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
-        """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or those
-        or k-means', whichever have the lower objective."""
+        """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or the
+        best of those and k-means', each relabelled until it settles."""
         labels, rows = task.labels, task.rows
+        assert isinstance(labels, ClusterLabels | LinkedLabels)
         if self.init == "alignment":
             return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, lead=False)
-        if isinstance(labels, ClusterLabels):
-            first = aligned_clusters(rows, labels, self.n_init, rng, options)
-        else:
-            first = [climb_alignment(rows, labels, self.n_init, rng, options)]
-        if self.init == "best":
-            starts = [first]
-            for _ in range(options.start_draws):
-                near = means_of_clusters(rows, 2, 1, rng, options)
-                nearer = near[:, 1] - near[:, 0]
-                if np.ptp(nearer) > options.tie_single * np.abs(near).max():  # else all rows are equal
-                    starts.append([labels.oriented(labels.linear_oracle(nearer), first[0])])
-            first = least_objective(rows, task.losses, starts, rng, options)
-        return Opening(first, [], None, lead=False)
-
-
-def choose_cut(
-    scores: FloatArray, label_set: ClusterLabels, tie: float, clear_of_zero: float = Options.clear_of_zero
-) -> tuple[LabelArray, float, bool]:
-    """Labels and a threshold b such that ``y = sign(scores - b)`` keeps the balance.
-
-    b = 0, the paper's rule, where it does. Else the nearest cut, by the number of rows that change sides, that does and
-    that falls between two different scores. Where none does, equal scores are divided by row index; b then puts all of
-    them on one side, and the third value returned is True.
-    """
-    order = np.argsort(-scores, kind="stable")
-    falling = scores[order]
-    least = tie * float(np.abs(falling[[0, -1]]).max())
-    wanted = int(np.count_nonzero(scores > 0))
-    sizes = np.arange(max(1, label_set.low), min(label_set.high, scores.size - 1) + 1)
-    gaps = falling[sizes - 1] - falling[sizes]
-    clear = sizes[gaps > least]
-    ties_split = clear.size == 0
-    candidates = sizes if ties_split else clear
-    n_positive = int(candidates[np.argmin(np.abs(candidates - wanted))])
-    above, below = falling[n_positive - 1], falling[n_positive]
-    zero_is_clear = above > clear_of_zero * least and below < -clear_of_zero * least
-    y = np.full(scores.size, -1, dtype=np.int8)
-    y[order[:n_positive]] = 1
-    return y, 0.0 if zero_is_clear else 0.5 * float(above + below), ties_split
+        if self.init == "climbed":
+            return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, lead=False)
+        best = best_relabelled(
+            task, lambda n: ClusterLabels.of_share(n, self.balance, self.orient), self.n_init, rng, options
+        )
+        return Opening([best.y], [], best.alpha, lead=False)

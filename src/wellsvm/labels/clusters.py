@@ -70,6 +70,10 @@ class ClusterLabels(LabelSet):
         n_positive = int(np.clip(np.count_nonzero(scores >= 0), self.low, self.high))
         return np.where(largest(scores, n_positive), 1, -1).astype(np.int8)
 
+    def halved(self, scores: FloatArray) -> LabelArray:
+        """The rows in two halves by their scores, the balance as tight as can be."""
+        return ClusterLabels.halves(self.n_instances).linear_oracle(scores)
+
     def contains(self, y: LabelArray) -> bool:
         """Tell whether ``y`` keeps the balance."""
         return bool(np.all(np.abs(y) == 1) and self.low <= int(np.count_nonzero(y == 1)) <= self.high)

@@ -109,6 +109,13 @@ class LinkedLabels(LabelSet):
             z[self._counted] = self.among_counted.linear_oracle(worth[self._counted])
         return z[self.group] * self.sign
 
+    def halved(self, scores: FloatArray) -> LabelArray:
+        """The groups in two halves by the mean scores of their rows, the balance as tight as can be."""
+        worth = self.group_scores(scores)
+        z = np.where(worth >= 0, 1, -1).astype(np.int8)
+        z[self._counted] = ClusterLabels.halves(self._counted.size).linear_oracle(self.thresholds(scores)[0])
+        return z[self.group] * self.sign
+
     def contains(self, y: LabelArray) -> bool:
         """Tell whether ``y`` keeps links and balance."""
         if not np.all(np.abs(y) == 1):

@@ -1,0 +1,72 @@
+"""Where f is cut into two clusters: at 0, at the nearest value that keeps the balance, or in the valley of its density.
+
+Label vectors of two clusters are of nearly the same size, else one cluster of all rows would have the largest margin. But
+f, once found, tells more than its sign: where one group of rows ends and the other begins its values are few. There lies
+the cut, whatever the sizes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from wellsvm._typing import FloatArray, LabelArray
+from wellsvm.labels import ClusterLabels
+from wellsvm.options import Options
+
+__all__ = ["choose_cut", "deepest_valley"]
+
+
+def deepest_valley(values: FloatArray, least_share: float, options: Options = Options()) -> float:
+    """Where the density of values is lowest beside the lower of the peaks to its left and right.
+
+    The density is a histogram smoothed by Silverman's width; each side keeps at least ``least_share`` of the values.
+    Values of one peak have no valley: the result is then where the two sides allow it, next to one of them.
+    """
+    low, high = float(values.min()), float(values.max())
+    quarters = np.percentile(values, [25, 75])
+    spread = min(float(np.std(values)), float(np.ptp(quarters)) / 1.34) or float(np.std(values))
+    if not spread > 0 or not np.isfinite(high - low):
+        return 0.0
+    counts, edges = np.histogram(values, options.valley_bins, range=(low, high))
+    width = 0.9 * spread * values.size**-0.2 / (edges[1] - edges[0])
+    density = gaussian_filter1d(counts.astype(np.float64), max(width, 1.0), mode="constant")
+    below = np.cumsum(counts)[:-1] / values.size  # left of each inner edge
+    at_edges = 0.5 * (density[:-1] + density[1:])
+    peaks = np.minimum(np.maximum.accumulate(at_edges), np.maximum.accumulate(at_edges[::-1])[::-1])
+    depth = np.where(peaks > 0, at_edges / np.where(peaks > 0, peaks, 1.0), 1.0)
+    allowed = (below >= least_share) & (below <= 1 - least_share)
+    if not allowed.any():
+        return 0.0
+    deepest = np.flatnonzero(allowed & (depth <= depth[allowed].min()))  # an empty stretch: its middle
+    return float(edges[1:-1][deepest[deepest.size // 2]])
+
+
+def choose_cut(
+    scores: FloatArray,
+    label_set: ClusterLabels,
+    tie: float,
+    clear_of_zero: float = Options.clear_of_zero,
+    at: float = 0.0,
+) -> tuple[LabelArray, float, bool]:
+    """Labels and a threshold b such that ``y = sign(scores - b)`` keeps the balance.
+
+    b = ``at`` where it does; 0 is the paper's rule. Else the nearest cut, by the number of rows that change sides, that
+    does and that falls between two different scores. Where none does, equal scores are divided by row index; b then
+    puts all of them on one side, and the third value returned is True.
+    """
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    least = tie * float(np.abs(falling[[0, -1]]).max())
+    wanted = int(np.count_nonzero(scores > at))
+    sizes = np.arange(max(1, label_set.low), min(label_set.high, scores.size - 1) + 1)
+    gaps = falling[sizes - 1] - falling[sizes]
+    clear = sizes[gaps > least]
+    ties_split = clear.size == 0
+    candidates = sizes if ties_split else clear
+    n_positive = int(candidates[np.argmin(np.abs(candidates - wanted))])
+    above, below = falling[n_positive - 1], falling[n_positive]
+    zero_is_clear = at == 0 and above > clear_of_zero * least and below < -clear_of_zero * least
+    y = np.full(scores.size, -1, dtype=np.int8)
+    y[order[:n_positive]] = 1
+    return y, 0.0 if zero_is_clear else 0.5 * float(above + below), ties_split
