@@ -2,13 +2,16 @@
 
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
-that is wrong costs at most 2, however far it is off. Every class weighs the same. Unlabeled rows are used if they lower
-the mean loss by more than two standard errors of the difference.
+that is wrong costs at most 2, however far it is off. Every row weighs the same: labels of unequal counts are taken for
+drawn at random, so that their mean loss is that of any row, and a class of one or two labels, as there are among many
+classes, does not outweigh the others. Unlabeled rows are used if they lower the mean loss by more than two standard
+errors of the difference.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and two standard errors are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
 most to say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared
-mean of the rows' squared lengths over the mean squared inner product of two rows, all centred.
+mean of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are counted as
+they bear on one border: two classes are told apart by the labels of two classes.
 """
 
 from __future__ import annotations
@@ -41,9 +44,10 @@ def judge_unlabeled(
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
     gains = ramp_losses(without, codes) - ramp_losses(with_unlabeled, codes)
-    if codes.size * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
+    of_two_classes = 2.0 * codes.size / shares.size
+    if of_two_classes * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
         options = replace(options, judge_errors=0.0)
-    return _compare(gains[held_out], codes[held_out], options)
+    return _compare(gains[held_out], options)
 
 
 def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> float:
@@ -68,12 +72,9 @@ def ramp_losses(values: FloatArray, codes: IntArray) -> FloatArray:
     return np.clip(1.0 - margins, 0.0, 2.0)
 
 
-def _compare(gains: FloatArray, codes: IntArray, options: Options) -> Verdict:
-    """Mean of the gains, every class with the same weight, its standard error, and the decision."""
+def _compare(gains: FloatArray, options: Options) -> Verdict:
+    """Mean of the gains, its standard error, and the decision."""
     if gains.size == 0:
         return Verdict(0.0, 0.0, True)  # nothing speaks against them
-    counts = np.bincount(codes)
-    weights = 1.0 / (np.count_nonzero(counts) * counts[codes])
-    gain = float(weights @ gains)
-    error = float(np.sqrt(np.sum((weights * (gains - gain)) ** 2)))
+    gain, error = float(gains.mean()), float(gains.std() / np.sqrt(gains.size))
     return Verdict(gain, error, gain > 0 and gain >= options.judge_errors * error)
