@@ -102,12 +102,22 @@ def test_a_sample_bounds_the_rows(seen):
     assert all(np.count_nonzero(known >= 0) < 20 for _, known in seen)
 
 
-def test_one_against_the_rest_counts_half_the_lead_over_the_best_other_class():
-    values = np.array([[2.0, 0.0, -1.0], [0.0, 0.5, 0.1], [9.0, 0.0, 0.0]])
-    np.testing.assert_allclose(safety.ramp_losses(values, np.array([0, 2, 1])), [0.0, 1.2, 2.0])
-    np.testing.assert_allclose(
-        safety.ramp_losses(np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])), [0.5, 1.5, 2.0]
-    )
+def test_the_ramp_loss_of_two_classes_is_that_of_their_margin():
+    values, codes = np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])
+    np.testing.assert_allclose(safety.ramp_losses(values, codes), [0.5, 1.5, 2.0])
+    np.testing.assert_allclose(safety.ramp_losses(np.hstack([-values, values]), codes), [0.5, 1.5, 2.0])
+
+
+def test_of_several_classes_the_parts_of_a_row_that_go_to_others_count():
+    values = np.array([[2.0, 0.0, -1.0], [0.0, 0.5, -3.0], [0.0, 0.5, 0.1], [9.0, 0.0, 0.0]])
+    own = [1.0, 0.5 * (1 + 0.25), (1 - 0.25 - 0.05) / 3 + 0.05, 0.0]  # alone, of two, of three, beaten
+    np.testing.assert_allclose(safety.ramp_losses(values, np.array([0, 1, 2, 1])), 2 - 2 * np.array(own))
+
+
+@pytest.mark.parametrize("n_classes", [3, 7])
+def test_values_that_say_nothing_cost_as_much_as_a_guess(n_classes):
+    losses = safety.ramp_losses(np.full((4, n_classes), -0.3), np.array([0, 1, 2, 2]))
+    np.testing.assert_allclose(losses, 2 * (1 - 1 / n_classes))
 
 
 def test_every_row_held_out_weighs_the_same():

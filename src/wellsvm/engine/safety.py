@@ -1,8 +1,8 @@
 """Whether unlabeled rows help, by what labeled rows say: cross-validation with and without them.
 
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
-that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
-that is wrong costs at most 2, however far it is off. Every row weighs the same: labels of unequal counts are taken for
+that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m, or
+what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same: labels of unequal counts are taken for
 drawn at random, so that their mean loss is that of any row, and a class of one or two labels, as there are among many
 classes, does not outweigh the others. Unlabeled rows are used if they lower the mean loss by more than two standard
 errors of the difference.
@@ -61,15 +61,24 @@ def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> f
 
 
 def ramp_losses(values: FloatArray, codes: IntArray) -> FloatArray:
-    """Ramp loss of rows of known class; with more than two classes, half the lead over the best other one counts."""
+    """Ramp loss of rows of known class; with more than two classes, twice the part of a row that goes to the others.
+
+    The parts of a row are the shares nearest to half its values. Of two classes, with values -f and f, these are
+    ``(1 - f) / 2`` and ``(1 + f) / 2`` inside the margin, so that the loss is the same. A row of which the values say
+    nothing costs 2 (1 - 1 / K), as a guess among K classes does: 1 would be the price of being right half of the time.
+    """
     if values.shape[1] == 1:
-        margins = values[:, 0] * np.where(codes == 1, 1, -1)
-    else:
-        own = values[np.arange(codes.size), codes]
-        others = values.copy()
-        others[np.arange(codes.size), codes] = -np.inf
-        margins = 0.5 * (own - others.max(axis=1))
-    return np.clip(1.0 - margins, 0.0, 2.0)
+        return np.clip(1.0 - values[:, 0] * np.where(codes == 1, 1, -1), 0.0, 2.0)
+    parts = _nearest_shares(0.5 * values)
+    return np.asarray(2.0 * (1.0 - parts[np.arange(codes.size), codes]))
+
+
+def _nearest_shares(values: FloatArray) -> FloatArray:
+    """Numbers from 0 on that sum to 1, nearest to the values of every row: all less the same, those below it nothing."""
+    falling = -np.sort(-values, axis=1)
+    less = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, values.shape[1] + 1)
+    kept = np.count_nonzero(falling > less, axis=1)
+    return np.maximum(values - less[np.arange(len(values)), kept - 1][:, None], 0.0)
 
 
 def _compare(gains: FloatArray, options: Options) -> Verdict:
