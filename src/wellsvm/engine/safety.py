@@ -2,10 +2,10 @@
 
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m, or
-what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same: labels of unequal counts are taken for
-drawn at random, so that their mean loss is that of any row, and a class of one or two labels, as there are among many
-classes, does not outweigh the others. Unlabeled rows are used if they lower the mean loss by more than two standard
-errors of the difference.
+what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
+labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
+or two labels, as there are among many classes, does not outweigh the others. Unlabeled rows are used if they lower the
+mean loss by more than two standard errors of the difference.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and two standard errors are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
@@ -74,7 +74,7 @@ def ramp_losses(values: FloatArray, codes: IntArray) -> FloatArray:
 
 
 def _nearest_shares(values: FloatArray) -> FloatArray:
-    """Numbers from 0 on that sum to 1, nearest to the values of every row: all less the same, those below it nothing."""
+    """Numbers from 0 on that sum to 1, nearest to the values of every row: these less a number, or 0."""
     falling = -np.sort(-values, axis=1)
     less = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, values.shape[1] + 1)
     kept = np.count_nonzero(falling > less, axis=1)

@@ -37,7 +37,15 @@ def test_the_rules_ask_more_and_more(split):
 
 def test_a_cell_counts_once_all_rules_have_it():
     entries = [
-        {"part": "uci", "set": "a", "labels": 10, "drawn": "a class", "draw": draw, "method": rule, "accuracy": accuracy}
+        {
+            "part": "uci",
+            "set": "a",
+            "labels": 10,
+            "drawn": "a class",
+            "draw": draw,
+            "method": rule,
+            "accuracy": accuracy,
+        }
         for draw in (0, 1)
         for rule, accuracy in zip(RULES, (0.8, 0.75, 0.81, 0.8, 0.79, 0.7))
         if draw == 0 or rule == ALONE
