@@ -21,6 +21,7 @@ from experiments.studies.fit_costs import COST_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
 from experiments.studies.kernel_search import KERNEL_STUDIES
 from experiments.studies.objectives import OBJECTIVE_STUDIES
+from experiments.studies.safety_rules import SAFETY_STUDIES
 from experiments.studies.study import Study
 from experiments.studies.weak_labels import WEAK_STUDIES
 
@@ -30,6 +31,7 @@ STUDIES: dict[str, Study] = (
     CHOICE_STUDIES
     | FEW_LABELS_STUDIES
     | DEFAULT_STUDIES
+    | SAFETY_STUDIES
     | DIGIT_STUDIES
     | KERNEL_STUDIES
     | BAG_STUDIES

@@ -15,9 +15,10 @@ import numpy as np
 from experiments.journal import Entry
 from experiments.markdown import pipe_table
 
-__all__ = ["OURS", "few_labels_table"]
+__all__ = ["HALVES", "HARM", "OURS", "few_labels_table"]
 
 PARTS = ("pairs", "seven", "uci", "text")
+MANY_PROBLEMS = ("pairs", "uci")
 OF_EVERY_CLASS = ("pairs", "seven")  # as many labels at random as there are of every class
 HALVES = ("development", "confirmation")
 OURS, BASE = "today's defaults", "LinearSVC"
@@ -144,7 +145,7 @@ def _share_errors(cells: Sequence[Results]) -> str:
     The error is the total variation distance: for two classes the absolute error of the share.
     """
     lines = []
-    for part, kind, half, of_kind in _lines(cells):
+    for part, kind, half, of_kind in [*_lines(cells), *_together(cells)]:
         by_labels, labels_error = _mean(of_kind, partial(_share_error, "label_shares"))
         estimated, error = _mean(of_kind, partial(_share_error, "balance"))
         off = [np.subtract(c[OURS]["balance"], c[OURS]["shares"]) for c in of_kind]
@@ -154,6 +155,17 @@ def _share_errors(cells: Sequence[Results]) -> str:
         lines.append([f"{part}, {kind}", half, *figures, f"{estimated / by_labels:.2f}", within])
     head = ["labels", "half", "labels' share", "estimate", "ratio", "within 1 / 2 se"]
     return pipe_table(head, lines, text=("half",))
+
+
+def _together(cells: Sequence[Results]) -> list[tuple[str, str, str, list[Results]]]:
+    """The same for the kinds of labels that two parts, which are of many problems each, have in common."""
+    halves = [(half, [_by_labels(_of(cells, part, half)) for part in MANY_PROBLEMS]) for half in HALVES]
+    return [
+        (" and ".join(MANY_PROBLEMS), kind, half, [cell for kinds in parts for cell in kinds[kind]])
+        for half, parts in halves
+        for kind in parts[0]
+        if all(kind in kinds for kinds in parts)
+    ]
 
 
 def _share_error(found: str, cell: Results) -> float:

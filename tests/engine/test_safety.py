@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from wellsvm.engine import safety
+from wellsvm.engine.out_of_fold import OutOfFold
 from wellsvm.engine.safety import judge_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
@@ -101,21 +102,56 @@ def test_a_sample_bounds_the_rows(seen):
     assert all(np.count_nonzero(known >= 0) < 20 for _, known in seen)
 
 
-def test_one_against_the_rest_counts_half_the_lead_over_the_best_other_class():
-    values = np.array([[2.0, 0.0, -1.0], [0.0, 0.5, 0.1], [9.0, 0.0, 0.0]])
-    np.testing.assert_allclose(safety.ramp_losses(values, np.array([0, 2, 1])), [0.0, 1.2, 2.0])
-    np.testing.assert_allclose(
-        safety.ramp_losses(np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])), [0.5, 1.5, 2.0]
-    )
+def test_the_ramp_loss_of_two_classes_is_that_of_their_margin():
+    values, codes = np.array([[0.5], [0.5], [-7.0]]), np.array([1, 0, 1])
+    np.testing.assert_allclose(safety.ramp_losses(values, codes), [0.5, 1.5, 2.0])
+    np.testing.assert_allclose(safety.ramp_losses(np.hstack([-values, values]), codes), [0.5, 1.5, 2.0])
 
 
-def test_classes_weigh_the_same_whatever_their_number_of_labels():
-    gains, codes = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0, 1, 1, 1])
-    verdict = safety._compare(gains, codes, Options())
-    assert verdict.gain == pytest.approx(0.5)
-    assert verdict.error == pytest.approx(np.sqrt(0.25**2 + 3 * (0.5 / 6) ** 2))
+def test_of_several_classes_the_parts_of_a_row_that_go_to_others_count():
+    values = np.array([[2.0, 0.0, -1.0], [0.0, 0.5, -3.0], [0.0, 0.5, 0.1], [9.0, 0.0, 0.0]])
+    own = [1.0, 0.5 * (1 + 0.25), (1 - 0.25 - 0.05) / 3 + 0.05, 0.0]  # alone, of two, of three, beaten
+    np.testing.assert_allclose(safety.ramp_losses(values, np.array([0, 1, 2, 1])), 2 - 2 * np.array(own))
+
+
+@pytest.mark.parametrize("n_classes", [3, 7])
+def test_values_that_say_nothing_cost_as_much_as_a_guess(n_classes):
+    losses = safety.ramp_losses(np.full((4, n_classes), -0.3), np.array([0, 1, 2, 2]))
+    np.testing.assert_allclose(losses, 2 * (1 - 1 / n_classes))
+
+
+def test_every_row_held_out_weighs_the_same():
+    gains = np.array([1.0, 0.0, 0.0, 0.0])
+    verdict = safety._compare(gains, Options())
+    assert verdict.gain == pytest.approx(0.25)
+    assert verdict.error == pytest.approx(np.sqrt(0.75**2 + 3 * 0.25**2) / 4)
     assert not verdict.helps
-    assert safety._compare(gains, codes, Options(judge_errors=1.5)).helps
+    assert safety._compare(gains, Options(judge_errors=1.0)).helps
+
+
+def test_the_only_two_labels_of_a_rare_class_do_not_decide_for_all(monkeypatch):
+    codes = np.repeat([0, 1, 2], [20, 20, 2])
+    without = np.full((42, 3), -1.0)
+    without[np.arange(42), codes] = 0.0
+    found = without.copy()
+    found[np.arange(40), codes[:40]] = 0.5  # a gain of a quarter each, and a loss of twice that for the last two
+    found[np.arange(40, 42), 2] = -1.0
+    values = OutOfFold(codes, np.ones(42, dtype=bool), without, found)
+    monkeypatch.setattr(safety, "out_of_fold", lambda *_: values)
+    assert judge(np.random.default_rng(0).standard_normal((42, 2)), codes, shares=np.full(3, 1 / 3)).helps
+
+
+@pytest.mark.parametrize(("n_classes", "roomy"), [(2, False), (4, True)])
+def test_room_is_counted_by_the_labels_of_two_classes(n_classes, roomy, monkeypatch):
+    codes = np.arange(12) % n_classes
+    gains = np.where(np.arange(12) < 7, 0.6, -0.6)  # a third of a standard error
+    columns = max(1, n_classes * (n_classes > 2))
+    values = OutOfFold(codes, np.ones(12, dtype=bool), np.zeros((12, columns)), np.ones((12, columns)))
+    monkeypatch.setattr(safety, "out_of_fold", lambda *_: values)
+    monkeypatch.setattr(safety, "ramp_losses", lambda found, _: gains * (1 - found[:, 0]))
+    monkeypatch.setattr(safety, "dimensions_used", lambda *_: 4.0 * 6 + 1)
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    assert judge(X, codes, shares=np.full(n_classes, 1 / n_classes)).helps == roomy
 
 
 @pytest.mark.parametrize("form", [lambda X: LinearRows(X, 1.0), lambda X: GramRows(X @ X.T, 1.0)], ids=["rows", "gram"])

@@ -1,14 +1,17 @@
 """Whether unlabeled rows help, by what labeled rows say: cross-validation with and without them.
 
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
-that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m: a row
-that is wrong costs at most 2, however far it is off. Every class weighs the same. Unlabeled rows are used if they lower
-the mean loss by more than two standard errors of the difference.
+that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m, or
+what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
+labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
+or two labels, as there are among many classes, does not outweigh the others. Unlabeled rows are used if they lower the
+mean loss by more than two standard errors of the difference.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and two standard errors are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
 most to say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared
-mean of the rows' squared lengths over the mean squared inner product of two rows, all centred.
+mean of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are counted as
+they bear on one border: two classes are told apart by the labels of two classes.
 """
 
 from __future__ import annotations
@@ -41,9 +44,10 @@ def judge_unlabeled(
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
     gains = ramp_losses(without, codes) - ramp_losses(with_unlabeled, codes)
-    if codes.size * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
+    of_two_classes = 2.0 * codes.size / shares.size
+    if of_two_classes * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
         options = replace(options, judge_errors=0.0)
-    return _compare(gains[held_out], codes[held_out], options)
+    return _compare(gains[held_out], options)
 
 
 def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> float:
@@ -57,23 +61,29 @@ def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> f
 
 
 def ramp_losses(values: FloatArray, codes: IntArray) -> FloatArray:
-    """Ramp loss of rows of known class; with more than two classes, half the lead over the best other one counts."""
+    """Ramp loss of rows of known class; with more than two classes, twice the part of a row that goes to the others.
+
+    The parts of a row are the shares nearest to half its values. Of two classes, with values -f and f, these are
+    ``(1 - f) / 2`` and ``(1 + f) / 2`` inside the margin, so that the loss is the same. A row of which the values say
+    nothing costs 2 (1 - 1 / K), as a guess among K classes does: 1 would be the price of being right half of the time.
+    """
     if values.shape[1] == 1:
-        margins = values[:, 0] * np.where(codes == 1, 1, -1)
-    else:
-        own = values[np.arange(codes.size), codes]
-        others = values.copy()
-        others[np.arange(codes.size), codes] = -np.inf
-        margins = 0.5 * (own - others.max(axis=1))
-    return np.clip(1.0 - margins, 0.0, 2.0)
+        return np.clip(1.0 - values[:, 0] * np.where(codes == 1, 1, -1), 0.0, 2.0)
+    parts = _nearest_shares(0.5 * values)
+    return np.asarray(2.0 * (1.0 - parts[np.arange(codes.size), codes]))
 
 
-def _compare(gains: FloatArray, codes: IntArray, options: Options) -> Verdict:
-    """Mean of the gains, every class with the same weight, its standard error, and the decision."""
+def _nearest_shares(values: FloatArray) -> FloatArray:
+    """Numbers from 0 on that sum to 1, nearest to the values of every row: these less a number, or 0."""
+    falling = -np.sort(-values, axis=1)
+    less = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, values.shape[1] + 1)
+    kept = np.count_nonzero(falling > less, axis=1)
+    return np.maximum(values - less[np.arange(len(values)), kept - 1][:, None], 0.0)
+
+
+def _compare(gains: FloatArray, options: Options) -> Verdict:
+    """Mean of the gains, its standard error, and the decision."""
     if gains.size == 0:
         return Verdict(0.0, 0.0, True)  # nothing speaks against them
-    counts = np.bincount(codes)
-    weights = 1.0 / (np.count_nonzero(counts) * counts[codes])
-    gain = float(weights @ gains)
-    error = float(np.sqrt(np.sum((weights * (gains - gain)) ** 2)))
+    gain, error = float(gains.mean()), float(gains.std() / np.sqrt(gains.size))
     return Verdict(gain, error, gain > 0 and gain >= options.judge_errors * error)

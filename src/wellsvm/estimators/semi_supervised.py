@@ -122,8 +122,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
         held-out labeled rows by two standard errors, or by one with a smooth search; it is enough that they
-        lower it where the rows use four dimensions or more for every label. This is checked only if the balance is
-        estimated.
+        lower it where the rows use four dimensions or more for every label (of two classes, where there are more).
+        This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].

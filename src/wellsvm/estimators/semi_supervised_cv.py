@@ -65,7 +65,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
         label of a class is never held out.
     scoring : str, callable or None, default=None
         Score to maximize, as in scikit-learn. None uses an accuracy in which a row inside the margin counts in part:
-        one minus half the ramp loss ``min(2, max(0, 1 - margin))``.
+        one minus half the ramp loss ``min(2, max(0, 1 - margin))``; of several classes, the part of a row that the
+        shares nearest to half its values give to its class.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability

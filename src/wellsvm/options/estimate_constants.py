@@ -171,8 +171,9 @@ class EstimateConstants:
     """Unlabeled rows must save more than this many standard errors; others are in docs/choices.md. With 1 more
     than 10 % of the UCI cells were harmed; 1.5 gains 0.004 with 5 labels a class and lost 0.15 in one text."""
     label_room: float = 4.0
-    """Dimensions for every label from which it is enough that unlabeled rows save anything at all: text has 12 and more
-    with 50 labels, embeddings have 4 to 9 with 10, UCI sets have 3 at most with 20 (docs/choices.md)."""
+    """Dimensions for every label of two classes from which it is enough that unlabeled rows save anything at all: text
+    has 12 and more with 50 labels, embeddings have 4 to 9 with 10, and 5 to 10 in seven classes of 5 to 10 labels; UCI
+    sets have 3 at most with 20 (docs/choices.md)."""
     room_rows: int = 300
     """Rows by which dimensions are counted: so many tell them to a few per cent, and it costs a bounded time."""
     proba_ridge: float = 1e-3

@@ -148,6 +148,16 @@ def test_the_error_of_the_shares_stands_beside_that_of_the_labels(entries):
     assert "0.300 ± 0.000 | 0.120 ± 0.060 |  0.40 |     0.50 / 1.00" in line
 
 
+def test_parts_of_many_problems_are_also_counted_together_where_their_labels_are_alike(entries):
+    by_class = [{**entry, "drawn": "a class"} for entry in entries if entry["draw"] == 0]
+    uci = [{**entry, "part": "uci", "set": "c"} for entry in by_class if entry["set"] == "b"]
+    lines = few_labels_table([*entries, *by_class, *uci], "shares").splitlines()
+    together = [line for line in lines if line.startswith("| pairs and uci")]
+    assert len(together) == 1
+    assert "10 a class" in together[0]
+    assert "0.300 ± 0.000 | 0.140 ± 0.040 |  0.47" in together[0]
+
+
 def test_without_a_figure_all_tables_are_shown(entries):
     text = few_labels_table(entries, "accuracy")
     assert text.startswith("pairs, development half:")
