@@ -88,10 +88,11 @@ def _runs(protocol: Protocol) -> list[tuple[Case, str, int, dict[str, Any]]]:
         (case, method, repeat, setting)
         for repeat in range(protocol.repeats)
         for case in protocol.cases
-        for method in protocol.methods
+        for method in protocol.all_methods
         if method not in case.skip and repeat < case.repeats.get(method, protocol.repeats)
         for setting in (two_clusters.grid(protocol.settings, method) if protocol.experiment == "clustering" else [{}])
         if repeat < setting.get("seeds", protocol.repeats)
+        if case.balance is None or setting.get("balance", case.balance) == case.balance
     ]
 
 

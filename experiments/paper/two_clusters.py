@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.utils import Bunch
 
-from experiments.internals import Matrix
 from experiments.paper.outcome import Outcome
 from experiments.splits import scaling
 from experiments.widths import gamma_of_width
@@ -37,9 +36,12 @@ AXES: dict[str, tuple[str, ...]] = {
     "IterSVR": ("kernels", "Cs", "balances"),
     "IterSVR-r": ("kernels", "Cs", "balances"),
     "CPMMC": ("kernels", "Cs", "balances"),
-    "WellSVM": ("kernels", "Cs", "balances"),
-    "WellSVM, balanced": ("kernels", "Cs", "balances"),
+    "as in the paper": ("kernels", "Cs", "balances"),
+    "WellSVM": ("kernels", "balances"),
 }
+# Masters of the column "as in the paper" are solved to this relative gap, and there are no more label vectors than the
+# paper ever saw ("always fewer than 25"): 36 settings on 16 sets.
+MASTER_TOL, MOST_VECTORS = 1e-1, 25
 NAMES = {"kernels": "kernel", "widths": "kernel", "Cs": "C", "balances": "balance"}
 
 
@@ -64,22 +66,15 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
         began = process_time()
         labels = model.fit_predict(X)
         seconds = process_time() - began
-    if method == "WellSVM":
-        labels = _by_sign(model, X)
     n_iter = model.n_iter_ if isinstance(model, MaxMarginClustering) else None
     return Outcome(clustering_accuracy(data.y, labels), seconds, n_iter, setting)
-
-
-def _by_sign(model: MaxMarginClustering, X: Matrix) -> np.ndarray:
-    """The paper's rule: f as it is, without the threshold that keeps new rows balanced."""
-    return np.asarray(model.decision_function(X) + model.threshold_[0] > 0).astype(int)
 
 
 def _normalized_cut(setting: dict[str, Any], seed: int) -> SpectralClustering:
     return SpectralClustering(2, gamma=setting["gamma"], random_state=seed, assign_labels="kmeans")
 
 
-def _rival(cls: type, **fixed: Any) -> Callable[[dict[str, Any], int], Any]:
+def _rival(cls: Callable[..., Any], **fixed: Any) -> Callable[[dict[str, Any], int], Any]:
     return lambda setting, seed: cls(random_state=seed, **setting, **fixed)
 
 
@@ -93,6 +88,6 @@ MODELS: dict[str, Callable[[dict[str, Any], int], Any]] = {
     "IterSVR": _rival(IterativeSVR),
     "IterSVR-r": _rival(IterativeSVR, init="aligned"),
     "CPMMC": _rival(CPMMC),
+    "as in the paper": _rival(MaxMarginClustering.as_in_paper, tol=MASTER_TOL, max_iter=MOST_VECTORS),
     "WellSVM": _rival(MaxMarginClustering),
-    "WellSVM, balanced": _rival(MaxMarginClustering),
 }
