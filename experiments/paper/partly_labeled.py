@@ -65,6 +65,7 @@ class Choices:
     balance: Any = "labels"
     cross_validated: bool = False
     defaults: bool = False
+    trace: bool = False
 
 
 class Chosen(NamedTuple):
@@ -187,7 +188,11 @@ def as_in_paper(true_shares: bool = False) -> Method:
             model.set_params(balance=_shares(split))
         kernels = [_kernel(split.X, name) for name in choices.kernels]
         if not choices.Cs_unlabeled and len(kernels) == 1:
-            return Chosen(model.set_params(**kernels[0]).fit(split.X, split.y), kernels[0])
+            if choices.trace:
+                model.set_params(max_iter=MOST_VECTORS)
+            model.set_params(**kernels[0]).fit(split.X, split.y)
+            objectives = {"objectives": [record.objective for record in model.history_]} if choices.trace else {}
+            return Chosen(model, {**kernels[0], **objectives})
         prices = choices.Cs_unlabeled or (choices.C_unlabeled,)
         grid = [{**kernel, "C_unlabeled": price} for price in prices for kernel in kernels]
         fits = FoldFits(clone(model).set_params(tol=FOLD_TOL, max_iter=FOLD_VECTORS), split, choices.folds)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sklearn.utils import Bunch
 
+from experiments.data_folder import available
 from experiments.data_sets import load_set, why_missing
 from experiments.journal import Entry, Journal
 from experiments.paper import partly_labeled, regions, two_clusters
@@ -68,6 +69,7 @@ class TablePlan:
 
 def plan_tables(protocols: Sequence[Protocol], folder: Path, download: bool = False) -> list[TablePlan]:
     """Plan tables whose journals are in ``folder``; data are looked for as `experiments.data_sets` does."""
+    protocols = [_on_real_data(protocol) for protocol in protocols]
     missing = why_missing((case.data for protocol in protocols for case in protocol.cases), download)
     plans = []
     for protocol in protocols:
@@ -81,6 +83,13 @@ def plan_tables(protocols: Sequence[Protocol], folder: Path, download: bool = Fa
         here = {case.data: missing[case.data] for case in protocol.cases if case.data in missing}
         plans.append(TablePlan(protocol, tuple(present), tuple(absent), here))
     return plans
+
+
+def _on_real_data(protocol: Protocol) -> Protocol:
+    """The protocol with the paper's own data in place of stand-ins, where they are in the data folder."""
+    present = set(available())
+    cases = tuple(case.with_real_data() if case.real in present else case for case in protocol.cases)
+    return replace(protocol, cases=cases)
 
 
 def _runs(protocol: Protocol) -> list[tuple[Case, str, int, dict[str, Any]]]:

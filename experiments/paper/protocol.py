@@ -46,6 +46,8 @@ class Case:
         Methods that are run less often than the table says.
     note : str or None
         Why the data are not the paper's, where `STAND_INS` does not say it.
+    real : str or None
+        The paper's own data: where `experiments.data_sets.load_set` finds them, they are used in place of ``data``.
     balance : float or None
         The only one of the balances of a grid that is used on this case; None uses all.
     """
@@ -58,7 +60,12 @@ class Case:
     skip: dict[str, str] = field(default_factory=dict)
     repeats: dict[str, int] = field(default_factory=dict)
     note: str | None = None
+    real: str | None = None
     balance: float | None = None
+
+    def with_real_data(self) -> Case:
+        """The case on the paper's own data, under the paper's name for it."""
+        return replace(self, data=self.real or self.data, name=self.name.partition(", as ")[0], note=None)
 
     @property
     def stand_in(self) -> str | None:

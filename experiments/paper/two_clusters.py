@@ -13,9 +13,11 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.utils import Bunch
 
+from experiments.internals import Matrix
 from experiments.paper.outcome import Outcome
 from experiments.splits import scaling
 from experiments.widths import gamma_of_width
@@ -55,8 +57,7 @@ def grid(settings: dict[str, Any], method: str) -> list[dict[str, Any]]:
 
 def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure: str) -> Outcome:
     """Cluster the rows in one setting; a seed for every repeat."""
-    X = np.asarray(data.X, dtype=np.float64)
-    X = scaling(X, settings.get("scale", "features"))(X)
+    X, y = _drawn(data, settings, repeat)
     setting = {key: value for key, value in settings["setting"].items() if key != "seeds"}
     if "kernel" in setting and setting["kernel"] != "linear":
         setting |= {"kernel": "rbf", "gamma": gamma_of_width(X, setting["kernel"])}
@@ -67,7 +68,19 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
         labels = model.fit_predict(X)
         seconds = process_time() - began
     n_iter = model.n_iter_ if isinstance(model, MaxMarginClustering) else None
-    return Outcome(clustering_accuracy(data.y, labels), seconds, n_iter, setting)
+    return Outcome(clustering_accuracy(y, labels), seconds, n_iter, setting)
+
+
+def _drawn(data: Bunch, settings: dict[str, Any], repeat: int) -> tuple[Matrix, np.ndarray]:
+    """Rows, scaled, and their classes: all of them, or a share that is drawn anew in each repeat."""
+    y = np.asarray(data.y)
+    share = settings.get("rows", 1.0)
+    rows = np.arange(y.size)
+    if share < 1:
+        rows = np.sort(np.random.default_rng(repeat).choice(y.size, round(share * y.size), replace=False))
+    X = data.X if sparse.issparse(data.X) else np.asarray(data.X)
+    X = X[rows].astype(settings.get("dtype", "float64"))
+    return scaling(X, settings.get("scale", "features"))(X), y[rows]
 
 
 def _normalized_cut(setting: dict[str, Any], seed: int) -> SpectralClustering:
