@@ -1,4 +1,4 @@
-"""The data folder: real sets as ``.npz`` files, and which of them are not surely the paper's.
+"""The data folder: real sets as ``.npz`` files or in LIBSVM's format, and which are not surely the paper's.
 
 The folder is the one that WELLSVM_DATA names, else ``shared/data`` beside the repository.
 """
@@ -6,21 +6,30 @@ The folder is the one that WELLSVM_DATA names, else ``shared/data`` beside the r
 from __future__ import annotations
 
 import difflib
+import lzma
 import os
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
+from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from experiments.internals import document_frequency, tfidf_in_place
 from wellsvm.datasets import load_npz
 
-__all__ = ["STAND_INS", "available", "data_folder", "load_stored"]
+__all__ = ["LIBSVM_SETS", "STAND_INS", "available", "data_folder", "load_stored"]
 
 ENVIRONMENT_VARIABLE = "WELLSVM_DATA"
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SPLITS = "labeled_idx_"
+
+# The paper's large sets, as LIBSVM's page names their files (rcv1.binary: the file for testing has the paper's 677,399
+# rows), plain or compressed. A protocol takes them in place of its stand-ins where they are in the folder.
+LIBSVM_SETS = {
+    "real-sim": ("real-sim", "real-sim.bz2", "real-sim.xz"),
+    "rcv1": ("rcv1_test.binary", "rcv1_test.binary.bz2", "rcv1_test.binary.xz"),
+}
 
 # Sets that are not, or not surely, the data used in the paper under that name: results carry this note.
 STAND_INS = {
@@ -53,7 +62,24 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path | None:
 def available(data_home: str | os.PathLike[str] | None = None) -> list[str]:
     """Names that `load_stored` finds in the data folder, sorted; none where there is no folder."""
     folder = data_folder(data_home)
-    return sorted(path.stem for path in folder.glob("*.npz")) if folder is not None and folder.is_dir() else []
+    if folder is None or not folder.is_dir():
+        return []
+    return sorted([path.stem for path in folder.glob("*.npz")] + [n for n in LIBSVM_SETS if _libsvm_file(folder, n)])
+
+
+def _libsvm_file(folder: Path, name: str) -> Path | None:
+    """The file of a set in LIBSVM's format, if it is there."""
+    return next((path for file in LIBSVM_SETS.get(name, ()) if (path := folder / file).is_file()), None)
+
+
+def _read_libsvm(path: Path, dtype: DTypeLike) -> Bunch:
+    """Rows as they are in the file, labels -1 and 1."""
+    if path.suffix == ".xz":
+        with lzma.open(path) as file:
+            X, y = load_svmlight_file(file, dtype=dtype)
+    else:
+        X, y = load_svmlight_file(str(path), dtype=dtype)
+    return Bunch(X=X, y=np.where(y > 0, 1, -1).astype(np.int8))
 
 
 def load_stored(
@@ -68,7 +94,8 @@ def load_stored(
     Parameters
     ----------
     name : str
-        File name without ``.npz``, such as "text_news20", "uci_diabetes", "ssl_g241c" or "mil_musk1".
+        File name without ``.npz``, such as "text_news20", "uci_diabetes", "ssl_g241c" or "mil_musk1"; or a name of
+        `LIBSVM_SETS`.
     data_home : path or None, default=None
         The folder, see `data_folder`.
     normalize : bool, default=True
@@ -97,12 +124,12 @@ def load_stored(
     if folder is None or not folder.is_dir():
         where = "there is no data folder" if folder is None else f"the data folder {folder} does not exist"
         raise FileNotFoundError(f"name={name!r}: {where}; name it by --data, or in {ENVIRONMENT_VARIABLE}")
-    path = folder / f"{name}.npz"
+    path = _libsvm_file(folder, name) or folder / f"{name}.npz"
     if not path.is_file():
         near = difflib.get_close_matches(name, available(folder))
         hint = f"; did you mean one of {near}?" if near else ""
         raise FileNotFoundError(f"name={name!r} is not in {folder}{hint}")
-    data = load_npz(path, dtype=dtype)
+    data = load_npz(path, dtype=dtype) if path.suffix == ".npz" else _read_libsvm(path, dtype)
     data.update(name=name, stand_in=STAND_INS.get(name))
     _collect_splits(data, path)
     if isinstance(data.get("vocab"), str):

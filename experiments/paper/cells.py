@@ -87,6 +87,15 @@ def summary(table: PaperTable) -> Iterator[tuple[str, dict[str, str]]]:
             yield f"z against {reference}", {m: f"{value:+.2f}" for m, value in ranking.z.items()}
     if table.wins:
         yield f"{reference}: win/tie/loss", {m: "/".join(map(str, counts)) for m, counts in table.wins.items()}
+    used = {m: _share_used(table, m) for m in table.methods}
+    if any(used.values()):
+        yield "runs that use unlabeled rows", used
+
+
+def _share_used(table: PaperTable, method: str) -> str:
+    counts = [row.cells[method].used for row in table.rows if row.cells[method].used is not None]
+    yes, total = (sum(column) for column in zip(*counts)) if counts else (0, 0)  # type: ignore[arg-type]
+    return f"{100 * yes / total:.0f} %" if total else ""
 
 
 def seconds(cell: Cell) -> str:

@@ -14,6 +14,7 @@ from experiments.paper import outputs
 from experiments.paper.cells import count, heading
 from experiments.paper.document import markdown
 from experiments.paper.figures import tabulate
+from experiments.paper.pictures import write_pictures
 from experiments.paper.plan import TablePlan, flat, plan_tables
 from experiments.paper.protocol import load_protocol, tables
 from experiments.runner import follow, left, run
@@ -33,6 +34,7 @@ def add_command(commands: Commands, results: Path) -> None:
     add_shared(parser, results / "reproduction", jobs=True)
     parser.add_argument("--download", action="store_true", help="fetch sets that are not there from OpenML")
     parser.add_argument("--fill", type=Path, help="page with places '<!-- reproduce 2 -->' ... '<!-- end -->' to fill")
+    parser.add_argument("--pictures", type=Path, help="folder to draw the paper's figures into")
     parser.set_defaults(run=reproduce)
 
 
@@ -52,7 +54,7 @@ def reproduce(arguments: argparse.Namespace) -> None:
     target = arguments.out / "fast" if arguments.fast else arguments.out
     plans = plan_tables(protocols, target, arguments.download)
     failed = [] if arguments.report_only else _run(plans, target, arguments.jobs)
-    _report(plans, target, arguments.fill)
+    _report(plans, target, arguments.fill, arguments.pictures)
     if failed:
         sys.exit(f"{count(len(failed), 'run')} failed; the same command tries again. The first: {failed[0]}")
 
@@ -70,7 +72,7 @@ def _run(plans: list[TablePlan], target: Path, jobs: int) -> list[str]:
     return follow(entries, len(to_do), len(trials), lambda e: f"table {e['table']}, {e['case']}, {e['method']}")
 
 
-def _report(plans: list[TablePlan], target: Path, page: Path | None) -> None:
+def _report(plans: list[TablePlan], target: Path, page: Path | None, pictures: Path | None) -> None:
     results = [plan.results() for plan in plans]
     if not any(results):
         sys.exit(f"there is no result to show. {WAYS_OUT}")
@@ -83,3 +85,5 @@ def _report(plans: list[TablePlan], target: Path, page: Path | None) -> None:
     if page is not None:
         outputs.fill(page, tables)
         say(f"Filled in {page}")
+    if pictures is not None:
+        say(f"Pictures: {', '.join(map(str, write_pictures(entries, pictures)))}")

@@ -47,7 +47,7 @@ def markdown(table: PaperTable) -> str:
     rows = [row for row in table.rows if row.shown]
     parts = [table.protocol.notes.strip(), progress(table)]
     if rows:
-        parts += [*_ours(table, rows), *_compared(table, rows), *_times(table, rows)]
+        parts += [*_ours(table, rows), *_same_choice(table), *_compared(table, rows), *_times(table, rows)]
     parts.append("\n".join(f"- {note}" for note in footnotes(table)))
     return "\n\n".join(part for part in parts if part)
 
@@ -58,6 +58,19 @@ def _ours(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:
         lines = [[case_name(row), *(write.ours(row.cells[m]) for m in methods)] for row in rows]
         lines += [[name, *(figures.get(m, "") for m in methods)] for name, figures in summary(table)]
         yield pipe_table(["ours", *methods], lines)
+
+
+def _same_choice(table: PaperTable) -> Iterator[str]:
+    """The second block: the same cases, methods that may all choose the supervised SVM."""
+    if table.same_choice is None:
+        return
+    yield (
+        "The same choice for all: a rival is used only if its cross-validated accuracy is better than that of the "
+        "supervised SVM by more than one standard error of the difference, fold by fold; otherwise its figure is that "
+        "of the SVM."
+    )
+    rows = [row for row in table.same_choice.rows if row.shown]
+    yield from _ours(table.same_choice, rows)
 
 
 def _compared(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:
@@ -93,7 +106,10 @@ def _averages(comparison: Comparison, methods: Sequence[str], write: Writer) -> 
     ]
     if comparison.paper_ranking is not None:
         paper, ours = comparison.paper_ranking.ranks, comparison.ranking.ranks
-        yield ["average rank", *(f"{paper[m]:.2f} / {ours[m]:.2f}" if m in paper else "" for m in methods)]
+        if paper.keys() == ours.keys():
+            yield ["average rank", *(f"{paper[m]:.2f} / {ours[m]:.2f}" if m in paper else "" for m in methods)]
+        else:  # ranks among different numbers of methods do not compare
+            yield ["average rank in the paper", *(f"{paper[m]:.2f}" if m in paper else "" for m in methods)]
 
 
 def _times(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:

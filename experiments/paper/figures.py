@@ -7,14 +7,14 @@ choice of parameters), ``n_iter`` (label vectors generated, None for other metho
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 from scipy import stats
 
 from experiments.journal import Entry
-from experiments.paper.protocol import Case, Protocol
+from experiments.paper.protocol import Case, Protocol, paper_name
 from experiments.paper.ranks import Ranking, rank
 
 __all__ = ["Cell", "Comparison", "PaperTable", "Row", "tabulate"]
@@ -39,6 +39,10 @@ class Cell:
         Of our runs; ``std`` with n - 1 in the denominator, None for a single run.
     paper : float or None
         The paper's figure.
+    errors_off : float or None
+        Difference to the paper in standard errors of the two means, where the paper's standard deviation is known.
+    used : (int, int) or None
+        Runs that used unlabeled rows, of those that say so.
     verdict : {1, 0, -1} or None
         Significantly better than the reference, no difference shown, worse; None where nothing can be tested.
     seconds : float or None
@@ -58,6 +62,8 @@ class Cell:
     seconds: float | None
     n_iter: tuple[float, int] | None
     skipped: str | None
+    errors_off: float | None = None
+    used: tuple[int, int] | None = None
 
     @property
     def n(self) -> int:
@@ -125,6 +131,8 @@ class PaperTable:
         How often the reference was significantly better than a method, no different, worse: the paper's win/tie/loss.
     runs : (int, int)
         Runs that are done, and that are asked for.
+    same_choice : PaperTable or None
+        The second block, in which every method may choose the supervised SVM.
     """
 
     protocol: Protocol
@@ -132,6 +140,7 @@ class PaperTable:
     comparisons: tuple[Comparison, ...]
     wins: dict[str, tuple[int, int, int]]
     runs: tuple[int, int]
+    same_choice: PaperTable | None = None
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -165,6 +174,7 @@ def tabulate(
         Runs done and asked for, where a run is not just a case, a method and a repeat; None counts those.
     """
     found: dict[tuple[str, str], dict[int, Entry]] = {}
+    entries = list(entries)
     for entry in entries:
         if entry["table"] == protocol.table:
             found.setdefault((entry["case"], entry["method"]), {})[entry["repeat"]] = entry
@@ -174,7 +184,12 @@ def tabulate(
         verdicts = [row.cells[method].verdict for row in rows]
         if any(verdict is not None for verdict in verdicts):
             wins[method] = (verdicts.count(-1), verdicts.count(0), verdicts.count(1))
-    return PaperTable(protocol, rows, tuple(_comparisons(protocol, rows)), wins, runs or _counted(rows))
+    second = None
+    if any(
+        (case.name, m) in found for case in protocol.cases for m in set(protocol.same_choice) - set(protocol.methods)
+    ):
+        second = tabulate(replace(protocol, methods=protocol.same_choice, same_choice=()), entries, missing)
+    return PaperTable(protocol, rows, tuple(_comparisons(protocol, rows)), wins, runs or _counted(rows), second)
 
 
 def _counted(rows: Iterable[Row]) -> tuple[int, int]:
@@ -202,6 +217,7 @@ def _cell(protocol: Protocol, case: Case, method: str, found: dict[int, Entry], 
     runs = list(found.values())
     values = [float(run["value"]) for run in runs]
     vectors = [int(run["n_iter"]) for run in runs if run.get("n_iter") is not None]
+    prices = [price for run in runs if (price := _price_of_unlabeled(run)) is not None]
     skipped = case.skip.get(method)
     wanted = 0 if skipped is not None else min(protocol.repeats, case.repeats.get(method, protocol.repeats))
     return Cell(
@@ -209,12 +225,31 @@ def _cell(protocol: Protocol, case: Case, method: str, found: dict[int, Entry], 
         wanted=wanted,
         mean=float(np.mean(values)) if values else None,
         std=float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        paper=case.paper.get(method),
+        paper=case.paper.get(paper_name(method)),
         verdict=verdict,
         seconds=median(float(run["seconds"]) for run in runs) if runs else None,
         n_iter=(float(median(vectors)), max(vectors)) if vectors else None,
         skipped=skipped,
+        errors_off=_errors_off(protocol, case, method, values),
+        used=(sum(price > 0 for price in prices), len(prices)) if prices else None,
     )
+
+
+def _price_of_unlabeled(run: Entry) -> float | None:
+    """What a run paid for unlabeled rows, if it chose a price."""
+    chosen = run.get("chosen") or {}
+    price = chosen.get("C_unlabeled", chosen.get("gamma_I"))
+    return None if price is None else float(price)
+
+
+def _errors_off(protocol: Protocol, case: Case, method: str, values: list[float]) -> float | None:
+    """Difference of our mean and the paper's over its standard error; the paper has the repeats of the protocol."""
+    paper, std = case.paper.get(paper_name(method)), case.paper_std.get(paper_name(method))
+    if paper is None or std is None or len(values) < 2:
+        return None
+    error = float(np.sqrt(std**2 / protocol.repeats + np.var(values, ddof=1) / len(values)))
+    gap = abs(float(np.mean(values)) - paper)
+    return gap / error if error > 0 else float(gap > 0) * np.inf
 
 
 def _verdict(gain: np.ndarray) -> int | None:
@@ -249,6 +284,8 @@ def _compare(protocol: Protocol, methods: list[str], rows: list[Row]) -> Compari
     ours = np.array([_means([row.cells[m] for m in methods], paired) for row in rows], dtype=float)
     paper = np.array([[row.cells[m].paper for m in methods] for row in rows], dtype=float)  # None becomes NaN
     known = ~np.isnan(paper).any(axis=0)
+    # A figure of the paper counts once in its ranks, though two columns of ours are beside it.
+    named = [k for k, m in enumerate(methods) if m == paper_name(m)]
     sign = 1.0 if protocol.higher_is_better else -1.0
     return Comparison(
         methods=tuple(methods),
@@ -256,5 +293,7 @@ def _compare(protocol: Protocol, methods: list[str], rows: list[Row]) -> Compari
         means=dict(zip(methods, ours.mean(axis=0).tolist())),
         ranking=rank(methods, sign * ours, protocol.reference),
         paper_means={m: float(paper[:, k].mean()) for k, m in enumerate(methods) if known[k]},
-        paper_ranking=rank(methods, sign * paper, protocol.reference) if known.all() else None,
+        paper_ranking=rank([methods[k] for k in named], sign * paper[:, named], protocol.reference)
+        if known[named].all() and known.any()
+        else None,
     )

@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 from experiments.paper.cells import BETTER, DAGGER, SKIPPED, WORSE, count
 from experiments.paper.figures import ALPHA, Comparison, PaperTable, Row
+from experiments.paper.protocol import paper_name
 from experiments.paper.ranks import CONFIDENCE
 
 __all__ = ["footnotes", "stand_in_legend"]
@@ -38,6 +39,7 @@ def footnotes(table: PaperTable) -> Iterator[str]:
         )
     if any(cell.n_iter for row in table.rows for cell in row.cells.values()):
         yield "Label vectors: how many were generated, the median and in brackets the most."
+    yield from _of_agreement(table)
     yield from _of_stand_ins(table)
     yield from _of_gaps(table)
 
@@ -66,6 +68,24 @@ def _of_ranks(comparison: Comparison) -> str:
             f"{_percent(CONFIDENCE)} after the correction of Bonferroni and Dunn"
         )
     return f"{text}."
+
+
+def _of_agreement(table: PaperTable) -> Iterator[str]:
+    """How near the paper's algorithm, run by its protocol, comes to the paper's figures."""
+    for method in table.methods:
+        off = (
+            {row.case.name: row.cells[method].errors_off for row in table.rows} if method != paper_name(method) else {}
+        )
+        known = {name: errors for name, errors in off.items() if errors is not None}
+        if known:
+            far = [f"{name} {errors:.1f}" for name, errors in known.items() if errors > 1]
+            yield (
+                f"{method}: within one standard error of the paper's WellSVM on "
+                f"{sum(errors <= 1 for errors in known.values())} of {len(known)} cases, within two on "
+                f"{sum(errors <= 2 for errors in known.values())}. The standard error is that of the difference of two "
+                f"means: the paper's printed standard deviation over {table.protocol.repeats} runs, and ours over ours."
+                + (f" Standard errors off, elsewhere: {', '.join(far)}." if far else "")
+            )
 
 
 def _of_stand_ins(table: PaperTable) -> Iterator[str]:

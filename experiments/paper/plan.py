@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sklearn.utils import Bunch
 
+from experiments.data_folder import available
 from experiments.data_sets import load_set, why_missing
 from experiments.journal import Entry, Journal
 from experiments.paper import partly_labeled, regions, two_clusters
@@ -68,6 +69,7 @@ class TablePlan:
 
 def plan_tables(protocols: Sequence[Protocol], folder: Path, download: bool = False) -> list[TablePlan]:
     """Plan tables whose journals are in ``folder``; data are looked for as `experiments.data_sets` does."""
+    protocols = [_on_real_data(protocol) for protocol in protocols]
     missing = why_missing((case.data for protocol in protocols for case in protocol.cases), download)
     plans = []
     for protocol in protocols:
@@ -83,15 +85,23 @@ def plan_tables(protocols: Sequence[Protocol], folder: Path, download: bool = Fa
     return plans
 
 
+def _on_real_data(protocol: Protocol) -> Protocol:
+    """The protocol with the paper's own data in place of stand-ins, where they are in the data folder."""
+    present = set(available())
+    cases = tuple(case.with_real_data() if case.real in present else case for case in protocol.cases)
+    return replace(protocol, cases=cases)
+
+
 def _runs(protocol: Protocol) -> list[tuple[Case, str, int, dict[str, Any]]]:
     return [
         (case, method, repeat, setting)
         for repeat in range(protocol.repeats)
         for case in protocol.cases
-        for method in protocol.methods
+        for method in protocol.all_methods
         if method not in case.skip and repeat < case.repeats.get(method, protocol.repeats)
         for setting in (two_clusters.grid(protocol.settings, method) if protocol.experiment == "clustering" else [{}])
         if repeat < setting.get("seeds", protocol.repeats)
+        if case.balance is None or setting.get("balance", case.balance) == case.balance
     ]
 
 

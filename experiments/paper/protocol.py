@@ -13,7 +13,15 @@ from typing import Any
 
 from experiments.data_folder import STAND_INS
 
-__all__ = ["Case", "Protocol", "load_protocol", "tables"]
+__all__ = ["AS_IN_PAPER", "Case", "Protocol", "load_protocol", "paper_name", "tables"]
+
+# How the column of the paper's own algorithm and protocol is called, or begins; its figure in the paper is WellSVM's.
+AS_IN_PAPER = "as in the paper"
+
+
+def paper_name(method: str) -> str:
+    """What the paper calls a method of ours."""
+    return "WellSVM" if method.startswith(AS_IN_PAPER) else method
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Case:
         As `experiments.data_sets.load_set` calls it.
     paper : dict
         The paper's figure of each method; a method without one was not run there.
+    paper_std : dict
+        The standard deviations of the paper's runs, where they are needed.
     settings : dict
         What differs from the settings of the table.
     skip : dict
@@ -36,15 +46,26 @@ class Case:
         Methods that are run less often than the table says.
     note : str or None
         Why the data are not the paper's, where `STAND_INS` does not say it.
+    real : str or None
+        The paper's own data: where `experiments.data_sets.load_set` finds them, they are used in place of ``data``.
+    balance : float or None
+        The only one of the balances of a grid that is used on this case; None uses all.
     """
 
     name: str
     data: str
     paper: dict[str, float] = field(default_factory=dict)
+    paper_std: dict[str, float] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     skip: dict[str, str] = field(default_factory=dict)
     repeats: dict[str, int] = field(default_factory=dict)
     note: str | None = None
+    real: str | None = None
+    balance: float | None = None
+
+    def with_real_data(self) -> Case:
+        """The case on the paper's own data, under the paper's name for it."""
+        return replace(self, data=self.real or self.data, name=self.name.partition(", as ")[0], note=None)
 
     @property
     def stand_in(self) -> str | None:
@@ -78,6 +99,8 @@ class Protocol:
         The rows.
     own : dict
         Settings of some of the methods, by their names.
+    same_choice : tuple of str
+        Methods of a second block, in which every one may choose the supervised SVM.
     """
 
     table: str
@@ -91,11 +114,17 @@ class Protocol:
     notes: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     own: dict[str, dict[str, Any]] = field(default_factory=dict)
+    same_choice: tuple[str, ...] = ()
 
     @property
     def higher_is_better(self) -> bool:
         """Whether a larger figure is a better one."""
         return self.figure != "error"
+
+    @property
+    def all_methods(self) -> tuple[str, ...]:
+        """Methods of both blocks."""
+        return tuple(dict.fromkeys((*self.methods, *self.same_choice)))
 
 
 @cache
@@ -114,7 +143,8 @@ def load_protocol(table: str, fast: bool = False) -> Protocol:
     content = tomllib.loads(files(__package__).joinpath("protocols", name).read_text(encoding="utf-8"))
     small = content.pop("fast", {})
     cases = tuple(Case(**case) for case in content.pop("cases"))
-    protocol = Protocol(table=table, cases=cases, **{**content, "methods": tuple(content["methods"])})
+    lists = {name: tuple(content[name]) for name in ("methods", "same_choice") if name in content}
+    protocol = Protocol(table=table, cases=cases, **{**content, **lists})
     return _made_fast(protocol, **small) if fast else protocol
 
 
@@ -130,6 +160,7 @@ def _made_fast(
         title=f"{protocol.title} (a small part of it: --fast)",
         repeats=repeats,
         methods=protocol.methods if methods is None else tuple(methods),
+        same_choice=protocol.same_choice if methods is None else (),
         cases=tuple(case for case in protocol.cases if cases is None or case.name in cases),
         settings=protocol.settings | (settings or {}),
     )

@@ -13,6 +13,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.utils import Bunch
 
@@ -37,9 +38,12 @@ AXES: dict[str, tuple[str, ...]] = {
     "IterSVR": ("kernels", "Cs", "balances"),
     "IterSVR-r": ("kernels", "Cs", "balances"),
     "CPMMC": ("kernels", "Cs", "balances"),
-    "WellSVM": ("kernels", "Cs", "balances"),
-    "WellSVM, balanced": ("kernels", "Cs", "balances"),
+    "as in the paper": ("kernels", "Cs", "balances"),
+    "WellSVM": ("kernels", "balances"),
 }
+# Masters of the column "as in the paper" are solved to this relative gap, and there are no more label vectors than the
+# paper ever saw ("always fewer than 25"): 36 settings on 16 sets.
+MASTER_TOL, MOST_VECTORS = 1e-1, 25
 NAMES = {"kernels": "kernel", "widths": "kernel", "Cs": "C", "balances": "balance"}
 
 
@@ -53,8 +57,7 @@ def grid(settings: dict[str, Any], method: str) -> list[dict[str, Any]]:
 
 def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure: str) -> Outcome:
     """Cluster the rows in one setting; a seed for every repeat."""
-    X = np.asarray(data.X, dtype=np.float64)
-    X = scaling(X, settings.get("scale", "features"))(X)
+    X, y = _drawn(data, settings, repeat)
     setting = {key: value for key, value in settings["setting"].items() if key != "seeds"}
     if "kernel" in setting and setting["kernel"] != "linear":
         setting |= {"kernel": "rbf", "gamma": gamma_of_width(X, setting["kernel"])}
@@ -64,22 +67,27 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
         began = process_time()
         labels = model.fit_predict(X)
         seconds = process_time() - began
-    if method == "WellSVM":
-        labels = _by_sign(model, X)
     n_iter = model.n_iter_ if isinstance(model, MaxMarginClustering) else None
-    return Outcome(clustering_accuracy(data.y, labels), seconds, n_iter, setting)
+    return Outcome(clustering_accuracy(y, labels), seconds, n_iter, setting)
 
 
-def _by_sign(model: MaxMarginClustering, X: Matrix) -> np.ndarray:
-    """The paper's rule: f as it is, without the threshold that keeps new rows balanced."""
-    return np.asarray(model.decision_function(X) + model.threshold_[0] > 0).astype(int)
+def _drawn(data: Bunch, settings: dict[str, Any], repeat: int) -> tuple[Matrix, np.ndarray]:
+    """Rows, scaled, and their classes: all of them, or a share that is drawn anew in each repeat."""
+    y = np.asarray(data.y)
+    share = settings.get("rows", 1.0)
+    rows = np.arange(y.size)
+    if share < 1:
+        rows = np.sort(np.random.default_rng(repeat).choice(y.size, round(share * y.size), replace=False))
+    X = data.X if sparse.issparse(data.X) else np.asarray(data.X)
+    X = X[rows].astype(settings.get("dtype", "float64"))
+    return scaling(X, settings.get("scale", "features"))(X), y[rows]
 
 
 def _normalized_cut(setting: dict[str, Any], seed: int) -> SpectralClustering:
     return SpectralClustering(2, gamma=setting["gamma"], random_state=seed, assign_labels="kmeans")
 
 
-def _rival(cls: type, **fixed: Any) -> Callable[[dict[str, Any], int], Any]:
+def _rival(cls: Callable[..., Any], **fixed: Any) -> Callable[[dict[str, Any], int], Any]:
     return lambda setting, seed: cls(random_state=seed, **setting, **fixed)
 
 
@@ -93,6 +101,6 @@ MODELS: dict[str, Callable[[dict[str, Any], int], Any]] = {
     "IterSVR": _rival(IterativeSVR),
     "IterSVR-r": _rival(IterativeSVR, init="aligned"),
     "CPMMC": _rival(CPMMC),
+    "as in the paper": _rival(MaxMarginClustering.as_in_paper, tol=MASTER_TOL, max_iter=MOST_VECTORS),
     "WellSVM": _rival(MaxMarginClustering),
-    "WellSVM, balanced": _rival(MaxMarginClustering),
 }

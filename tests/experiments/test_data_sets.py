@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import lzma
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -121,3 +124,14 @@ def test_real_sets_have_the_documented_shapes(data_home):
     musk = load_stored("mil_musk1", data_home)
     assert (len(musk.groups), len(musk.y)) == (476, 92)
     assert sorted(load_stored("ssl_g241c", data_home).labeled_idx) == [10, 100]
+
+
+@pytest.mark.parametrize("opened, name", [(open, "real-sim"), (bz2.open, "real-sim.bz2"), (lzma.open, "real-sim.xz")])
+def test_files_of_libsvm_are_read_under_the_papers_names(folder, opened, name):
+    with opened(folder / name, "wt") as file:
+        file.write("+1 1:0.5 3:2\n-1 2:1\n")
+    assert "real-sim" in available(folder)
+    data = load_stored("real-sim", folder)
+    assert data.X.toarray().tolist() == [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
+    assert data.y.tolist() == [1, -1]
+    assert data.stand_in is None

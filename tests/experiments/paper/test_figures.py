@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from experiments.paper.cells import summary
+from experiments.paper.document import markdown
 from experiments.paper.figures import tabulate
+from experiments.paper.notes import footnotes
 from experiments.paper.protocol import load_protocol
 from experiments.paper.ranks import rank
 
@@ -214,3 +217,42 @@ def test_averages_are_over_the_repeats_that_all_methods_have(protocol, make_reco
         assert comparison.means == pytest.approx(wanted)
     alone = tabulate(replace(protocol, reference=None), records).comparisons[-1]
     assert alone.means["SVM"] == pytest.approx(np.mean([values(records, c, "SVM").mean() for c in alone.cases]))
+
+
+def test_the_papers_algorithm_stands_beside_the_papers_figure(protocol, make_records):
+    methods = (*protocol.methods, "as in the paper")
+    first = replace(protocol.cases[0], paper_std={"WellSVM": 0.06})
+    protocol = replace(protocol, methods=methods, cases=(first, *protocol.cases[1:]))
+    records = make_records(protocol, shift=(0.0, -0.02, 0.03, 0.0))
+    records = with_values(records, "Alpha", "as in the paper", [0.80, 0.82, 0.84, 0.80, 0.82, 0.84])
+    table = tabulate(protocol, records)
+    cell = cells(table, "Alpha")["as in the paper"]
+    assert cell.paper == 0.85
+    error = math.sqrt(0.06**2 / 6 + np.var([0.80, 0.82, 0.84], ddof=0) * 6 / 5 / 6)
+    assert cell.errors_off == pytest.approx(0.03 / error)
+    assert cells(table, "Beta")["as in the paper"].errors_off is None
+    assert "as in the paper" not in table.comparisons[1].paper_ranking.ranks  # its figure counts once
+    (note,) = [note for note in footnotes(table) if note.startswith("as in the paper: within one standard error")]
+    assert "0 of 1 cases, within two on 1" in note
+
+
+def test_runs_that_use_unlabeled_rows_are_counted(protocol, make_records):
+    records = make_records(protocol)
+    for record in records:
+        if record["method"] == "WellSVM":
+            record["chosen"] = {"C_unlabeled": 0.0 if record["repeat"] < 3 else 0.1}
+    table = tabulate(protocol, records)
+    assert cells(table, "Alpha")["WellSVM"].used == (3, 6)
+    assert cells(table, "Alpha")["SVM"].used is None
+    assert dict(summary(table))["runs that use unlabeled rows"]["WellSVM"] == "50 %"
+
+
+def test_a_second_block_has_its_own_ranks(protocol, make_records):
+    second = replace(protocol, methods=("SVM", "Rival or SVM", "WellSVM"))
+    both = replace(protocol, same_choice=second.methods)
+    records = make_records(protocol) + [r for r in make_records(second) if r["method"] == "Rival or SVM"]
+    table = tabulate(both, records)
+    assert table.methods == protocol.methods
+    assert table.same_choice.methods == second.methods
+    assert "Rival or SVM" in markdown(table)
+    assert tabulate(both, make_records(protocol)).same_choice is None
