@@ -88,6 +88,21 @@ def test_parts_that_do_not_fit_together(tmp_path, parts, told):
         write_rows(tmp_path / "rows", iter(parts))
 
 
+def test_names_of_columns_are_kept_and_must_not_change(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X.toarray()[:, :3], columns=list("abc"))
+    rows = open_rows(write_rows(tmp_path / "whole", frame))
+    assert rows.feature_names == list("abc")
+    assert open_rows(write_rows(tmp_path / "again", rows)).feature_names == list("abc")
+    parts = write_rows(tmp_path / "parts", (frame[k : k + 20] for k in range(0, 100, 20)), block_rows=30)
+    assert open_rows(parts).feature_names == list("abc")
+    np.testing.assert_array_equal(open_rows(parts)[:], frame)
+    with pytest.raises(ValueError, match=r"row 100 on are \['c', 'b', 'a'\].*same order"):
+        write_rows(tmp_path / "mixed", iter([frame, frame[list("cba")]]))
+    numbered = pd.DataFrame(X.toarray()[:, :3])
+    assert open_rows(write_rows(tmp_path / "numbered", numbered)).feature_names is None
+
+
 def test_a_folder_in_use_is_not_written_over(tmp_path):
     write_rows(tmp_path / "rows", X)
     with pytest.raises(FileExistsError, match="already contains rows"):

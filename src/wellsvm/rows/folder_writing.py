@@ -40,8 +40,9 @@ def write_rows(
     ----------
     path : path
         The folder. It must not exist yet, be empty, or be the remains of an interrupted call.
-    X : array or sparse matrix of shape (n_samples, n_features), or an iterable of such parts
-        The rows. Parts may come from a generator; only one part at a time is in memory.
+    X : array, sparse matrix or dataframe of shape (n_samples, n_features), or an iterable of such parts
+        The rows. Parts may come from a generator; only one part at a time is in memory. Names of the columns of
+        dataframes are kept, and must be those of the first part.
     y : array of shape (n_samples,), optional
         Labels, stored with the rows; missing labels may be NaN, None or masked.
     groups : array of shape (n_samples,), optional
@@ -54,7 +55,7 @@ def write_rows(
     Path
         The folder.
     """
-    with FolderWriter(path, block_rows) as writer:
+    with FolderWriter(path, block_rows, _names_of(X)) as writer:
         for part in _parts(X):
             writer.append(part)
         if y is not None:
@@ -62,6 +63,13 @@ def write_rows(
         if groups is not None:
             writer.set_beside("groups", groups)
     return as_path(path)
+
+
+def _names_of(X: Any) -> list[str] | None:
+    """Names of the columns of a dataframe, or of rows in blocks, where all of them are text."""
+    names = X.feature_names if isinstance(X, Blocks) else getattr(X, "columns", None)
+    names = [] if names is None else list(names)
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _parts(X: Any) -> Iterable[Any]:
@@ -115,6 +123,7 @@ class FolderWriter:
 
     def append(self, X: Any) -> None:
         """Write more rows; all parts are of one kind and type."""
+        self._check_names(_names_of(X))
         X = checked_part(X, "X", self.n_rows)
         if self.sparse is None:
             self.sparse, self.dtype, self.n_features = sparse.issparse(X), X.dtype, X.shape[1]
@@ -135,6 +144,17 @@ class FolderWriter:
             begin += room
             if self._block_is_full():
                 self._close_block()
+
+    def _check_names(self, names: list[str] | None) -> None:
+        """Names are those of the first part; parts without names are taken as they are."""
+        if self.n_rows == 0 and self.feature_names is None:
+            self.feature_names = names
+        elif names is not None and names != self.feature_names:
+            before = "have no names" if self.feature_names is None else f"are {self.feature_names!r:.80}"
+            raise ValueError(
+                f"the columns from row {self.n_rows} on are {names!r:.80}, and those of the rows before {before}; give "
+                "all parts the same columns, in the same order"
+            )
 
     def set_beside(self, name: str, values: Any) -> None:
         """Write labels ("y") or bags ("groups") of all rows."""
