@@ -23,15 +23,16 @@ GZIP, ZLIB, ZSTD = b"\x1f\x8b", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\x
 SECONDS = 30.0
 ROWS = 20_000  # in a batch
 # Reads a file and forgets it. Errors are told by the second reading; what matters is whether there can be one: the
-# library may end the process, where it asks for memory that is not there for instance.
+# library may end the process, where it asks for memory that is not there for instance. What it may write to is limited,
+# not its address space, of which every thread reserves more than a small file needs.
 TRIAL = """
 import sys
 import polars
 reader, path, limit, rows = sys.argv[1:]
 try:
     import resource
-    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + int(limit),) * 2)
+    used = int(open("/proc/self/statm").read().split()[5]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_DATA, (used + int(limit),) * 2)
 except (ImportError, OSError, ValueError):
     pass
 try:
