@@ -30,6 +30,7 @@ from experiments.journal import Entry, Journal
 from experiments.markdown import pipe_table
 from experiments.runner import Trial
 from experiments.studies.cluster_links import LINK_STUDIES
+from experiments.studies.cluster_numbers import NUMBER_STUDIES
 from experiments.studies.cluster_uci import UCI_STUDIES
 from experiments.studies.study import Study, fit_facts, mean_of
 from wellsvm import MaxMarginClustering
@@ -150,6 +151,7 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
 CLUSTER_STUDIES = (
     LINK_STUDIES
     | UCI_STUDIES
+    | NUMBER_STUDIES
     | {
         "clustering_digits": Study(
             "clusters of digits, embeddings and texts, beside k-means",

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -315,6 +316,31 @@ REFUSED = {
     "oracle": (BLOBS, {"oracle": "exact"}, "oracle must be one of"),
     "tol": (BLOBS, {"tol": 0}, "tol must be"),
     "max_iter": (BLOBS, {"max_iter": 0}, "max_iter must be"),
+    "init": (BLOBS, {"init": "k-means"}, "init must be one of 'best', 'climbed', 'alignment'"),
+    "init None": (BLOBS, {"init": None}, "init must be one of"),
+    "init labels": (BLOBS, {"init": [0, 1]}, "init must be one of"),
+    "cut": (BLOBS, {"cut": "valley"}, "cut must be one of 'auto', 'balance', 'zero'"),
+    "cut None": (BLOBS, {"cut": None}, "cut must be one of"),
+    "cut number": (BLOBS, {"cut": 0.0}, "cut must be one of"),
+    "cut flag": (BLOBS, {"cut": True}, "cut must be one of"),
+    "many None": (BLOBS, {"many": None}, "many must be one of"),
+    "many of three": (FOUR, {"n_clusters": 3, "many": "tree"}, "many must be one of"),
+    "orient": (BLOBS, {"orient": "yes"}, "orient must be True or False"),
+    "center None": (BLOBS, {"center": None}, "center must be True or False"),
+    "intercept": (BLOBS, {"fit_intercept": 1}, "fit_intercept must be True or False"),
+    "clusters word": (BLOBS, {"n_clusters": "auto"}, "n_clusters must be a whole number"),
+    "clusters flag": (BLOBS, {"n_clusters": True}, "n_clusters must be a whole number"),
+    "clusters beyond the rows": (BLOBS[:3], {"n_clusters": 4}, "n_samples=3 is smaller than n_clusters=4"),
+    "n_init half": (BLOBS, {"n_init": 1.5}, "n_init must be a whole number"),
+    "balance flag": (BLOBS, {"balance": True}, "balance must be"),
+    "balance None": (BLOBS, {"balance": None}, "balance must be"),
+    "balance pair": (BLOBS, {"balance": (0.2, 0.4)}, "balance must be"),
+    "balance inf": (FOUR, {"n_clusters": 3, "balance": np.inf}, "balance must be"),
+    "min_violation": (BLOBS, {"min_violation": -1.0}, "min_violation must be"),
+    "min_decrease": (BLOBS, {"min_decrease": np.nan}, "min_decrease must be"),
+    "stopping": (BLOBS, {"stopping": "never"}, "stopping must be one of"),
+    "weight_update": (BLOBS, {"weight_update": "newton"}, "weight_update must be one of"),
+    "checkpoint of several": (FOUR, {"n_clusters": 3, "checkpoint": "a.ckpt"}, "two clusters or many='divided'"),
     "precomputed not square": (BLOBS, {"kernel": "precomputed"}, "square matrix"),
     "precomputed not symmetric": (np.triu(np.ones((6, 6))), {"kernel": "precomputed"}, "not symmetric"),
 }
@@ -341,6 +367,25 @@ def test_constant_rows_are_divided_by_index_with_a_warning(X, kernel):
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # BLAS of 1.26 rounds the last of equal rows otherwise, by 3e-17
         assert np.unique(model.predict(X)).size == 1
     assert np.ptp(model.decision_function(X)) < 1e-12
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("sizes", [[100, 100], [160, 40], [180, 20]])
+def test_the_sizes_of_two_clusters_are_estimated_unless_they_are_given(sizes, kernel):
+    X, truth = make_blobs(sizes, centers=[[6, 0], [0, 6]], random_state=0)
+    free, given = cluster(X, kernel=kernel), cluster(X, kernel=kernel, balance=0.3)
+    assert clustering_accuracy(truth, free.labels_) == 1.0
+    np.testing.assert_array_equal(free.predict(X), free.labels_)
+    assert np.bincount(given.labels_)[0] <= 130
+    zero = cluster(X, kernel=kernel, cut="zero")
+    np.testing.assert_array_equal(zero.threshold_, 0.0)
+
+
+def test_seeds_agree_on_two_clusters_of_digits():
+    X, y = load_digits(return_X_y=True)
+    X = X[np.isin(y, (4, 9))]
+    first, *others = (cluster(X, random_state=seed).labels_ for seed in range(5))
+    assert min(adjusted_rand_score(first, labels) for labels in others) >= 0.95
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -298,7 +298,7 @@ BalanceOfClusters = Annotated[
     Any,
     typer.Option(
         "--balance", parser=_clusters_balance, metavar="SHARE|auto",
-        help="Maximum size difference of two clusters, as a share of the rows.",
+        help="Maximum size difference of two clusters, as a share of the rows; auto estimates the sizes.",
     ),
 ]  # fmt: skip
 Starts = Annotated[int, typer.Option("--starts", help="Number of random halvings to start from.")]

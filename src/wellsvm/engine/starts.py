@@ -159,7 +159,7 @@ def _samples(rows: Rows, rng: np.random.Generator, options: Options) -> list[Int
     """Ever more rows, drawn at random; None stands for all of them, the last."""
     samples: list[IntArray | None] = []
     if isinstance(rows, LinearRows) and rows.n_instances > options.alignment_sample:
-        n, size = rows.n_instances, options.k_means_sample
+        n, size = rows.n_instances, min(options.k_means_sample, options.alignment_sample)
         while size * options.sample_growth <= n or not samples:
             samples.append(np.sort(rng.choice(n, size, replace=False)))
             size *= options.sample_growth

@@ -102,7 +102,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     cut : {"auto", "balance", "zero"}, default="auto"
         Where f is cut into two clusters. "balance": at the value nearest to 0 that keeps the balance. "zero", as in the
         paper: at 0; if this would leave a cluster empty, "balance" is used instead. "auto": with ``balance="auto"``, in
-        the deepest valley of the density of f that leaves at least 5 % of the rows on each side; else as "balance".
+        the deepest valley of the density of f that leaves at least 5 % of the rows on each side; else, and if there
+        is no valley, as "balance".
     center : bool, default=True
         Whether to center dense rows with the linear kernel; the paper does not.
     orient : bool, default=True

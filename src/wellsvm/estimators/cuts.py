@@ -1,8 +1,8 @@
-"""Where f is cut into two clusters: at 0, at the nearest value that keeps the balance, or in the valley of its density.
+"""Where f is cut into two clusters: at 0, at the nearest value that keeps the balance, or in a valley of its density.
 
-Label vectors of two clusters are of nearly the same size, else one cluster of all rows would have the largest margin. But
-f, once found, tells more than its sign: where one group of rows ends and the other begins its values are few. There lies
-the cut, whatever the sizes.
+Label vectors of two clusters are of nearly the same size, else one cluster of all rows would have the largest margin.
+But f, once found, tells more than its sign: where one group of rows ends and the other begins, its values are few.
+There lies the cut, whatever the sizes.
 """
 
 from __future__ import annotations
@@ -17,29 +17,31 @@ from wellsvm.options import Options
 __all__ = ["choose_cut", "deepest_valley"]
 
 
-def deepest_valley(values: FloatArray, least_share: float, options: Options = Options()) -> float:
-    """Where the density of values is lowest beside the lower of the peaks to its left and right.
+def deepest_valley(values: FloatArray, least_share: float, options: Options = Options()) -> float | None:
+    """Where the density of values is lowest beside the lower of the peaks to its left and right; None if it has none.
 
     The density is a histogram smoothed by Silverman's width; each side keeps at least ``least_share`` of the values.
-    Values of one peak have no valley: the result is then where the two sides allow it, next to one of them.
+    Where 0 lies as deep, it is 0.
     """
-    low, high = float(values.min()), float(values.max())
     quarters = np.percentile(values, [25, 75])
     spread = min(float(np.std(values)), float(np.ptp(quarters)) / 1.34) or float(np.std(values))
-    if not spread > 0 or not np.isfinite(high - low):
-        return 0.0
-    counts, edges = np.histogram(values, options.valley_bins, range=(low, high))
+    if not spread > options.tie_double * float(np.abs(values).max()):
+        return None
+    counts, edges = np.histogram(values, options.valley_bins)
     width = 0.9 * spread * values.size**-0.2 / (edges[1] - edges[0])
     density = gaussian_filter1d(counts.astype(np.float64), max(width, 1.0), mode="constant")
-    below = np.cumsum(counts)[:-1] / values.size  # left of each inner edge
-    at_edges = 0.5 * (density[:-1] + density[1:])
-    peaks = np.minimum(np.maximum.accumulate(at_edges), np.maximum.accumulate(at_edges[::-1])[::-1])
-    depth = np.where(peaks > 0, at_edges / np.where(peaks > 0, peaks, 1.0), 1.0)
-    allowed = (below >= least_share) & (below <= 1 - least_share)
-    if not allowed.any():
+    inner, below = edges[1:-1], np.cumsum(counts)[:-1] / values.size
+    density = 0.5 * (density[:-1] + density[1:])
+    peaks = np.minimum(np.maximum.accumulate(density), np.maximum.accumulate(density[::-1])[::-1])
+    depth = np.divide(density, peaks, out=np.ones_like(density), where=peaks > 0)
+    depth[(below < least_share) | (below > 1 - least_share)] = 1.0
+    least = float(depth.min())
+    if least >= 1.0 - options.no_valley:
+        return None
+    if inner[0] <= 0.0 <= inner[-1] and depth[np.argmin(np.abs(inner))] <= least + options.no_valley:
         return 0.0
-    deepest = np.flatnonzero(allowed & (depth <= depth[allowed].min()))  # an empty stretch: its middle
-    return float(edges[1:-1][deepest[deepest.size // 2]])
+    deepest = np.flatnonzero(depth <= least)  # an empty stretch: its middle
+    return float(inner[deepest[deepest.size // 2]])
 
 
 def choose_cut(

@@ -43,8 +43,8 @@ class ClustersDivided(ClusterModel):
         estimated = self.cut == "auto" and self.balance == "auto" and n_clusters == 2
         cut = "valley" if estimated else "balance" if self.cut == "auto" else self.cut
         divider = Divider(
-            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, cut, self.orient,
-            progress, stages, links,
+            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, cut,
+            self.orient, progress, stages, links,
         )  # fmt: skip
         tree, labels = divider.until(n_clusters, threads(self.n_jobs))
         self.labels_ = labels.astype(np.int32)

@@ -179,11 +179,12 @@ class Divider:
         return (y if np.ptp(y) else labels.linear_oracle(scores)), threshold, ties_split
 
     def _cut_values(self, values: FloatArray, labels: ClusterLabels) -> tuple[LabelArray, float, bool]:
-        """The cut nearest to 0 that keeps the balance, or nearest to the valley, wherever that is."""
+        """The cut nearest to 0 that keeps the balance, or in the valley, if there is one, whatever the sizes."""
         at = 0.0
         if self.cut == "valley":
-            at = deepest_valley(values, self.options.smallest_cluster, self.options)
-            labels = ClusterLabels.of_share(values.size, 1 - 2 * self.options.smallest_cluster)
+            valley = deepest_valley(values, self.options.smallest_cluster, self.options)
+            if valley is not None:
+                at, labels = valley, ClusterLabels.of_share(values.size, 1 - 2 * self.options.smallest_cluster)
         return choose_cut(values, labels, self.tie, self.options.clear_of_zero, at)
 
     def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:

@@ -83,6 +83,9 @@ class EstimatorConstants:
     smallest_cluster: float = 0.05
     """Least share of the rows in a cluster where f is cut in the valley of its density: less is taken for outliers.
     0.1 and 0.2 do as well on the UCI sets (docs/choices.md, two clusters); smaller clusters are found with this."""
+    no_valley: float = 0.01
+    """A dent in the density of f this deep, as a share of the lower peak beside it, is none; and valleys whose depths
+    differ by less are equally deep. The smoothed counts of a few hundred rows are no more exact than that."""
     valley_bins: int = 512
     """Of the histogram in which that valley is looked for: far narrower than the width it is smoothed by."""
     scaled_C: float = 0.1
