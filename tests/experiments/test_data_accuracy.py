@@ -8,7 +8,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from experiments.data_folder import load_stored
-from wellsvm import SemiSupervisedSVC
+from experiments.studies.constants import counted_work
+from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 from wellsvm.model_selection import hide_labels
 
 SETS = ["text_pcmac", "text_basehock", "text_relathe"]
@@ -37,3 +38,16 @@ def test_unlabeled_text_lifts_accuracy_on_rows_never_seen_and_harms_no_set(n_lab
     means = [np.mean(gain) for gain in gains.values()]
     assert np.mean(means) >= least_mean_gain, gains
     assert min(means) >= 0, gains
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_the_search_over_prices_does_the_work_of_twelve_fits_at_most(data_home):
+    text = load_stored("text_news20", data_home)
+    y = hide_labels(text.y.astype(float), n_labeled=50, unlabeled=np.nan, random_state=0)
+    counts = []
+    for model in (SemiSupervisedSVC(random_state=0), SemiSupervisedSVCCV(random_state=0)):
+        with counted_work() as work:
+            model.fit(text.X, y)
+        counts.append(work["work"])
+    assert counts[1] <= 12 * counts[0], counts[1] / counts[0]
