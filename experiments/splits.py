@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import Bunch
 
 from experiments.internals import Matrix
@@ -40,7 +40,7 @@ class SplitPlan:
         Training rows, a number or a share; None: all that are not for the test.
     split : {"random", "stored"}
         Drawn, or the labeled rows that are stored with the data.
-    scale : {"features", "overall", "none"}
+    scale : {"features", "range", "overall", "none"}
         See `scaling`.
     dtype : {"float64", "float32"}
         Of X.
@@ -126,12 +126,15 @@ def bag_folds(y: np.ndarray, repeat: int, n_folds: int = 10) -> Iterator[tuple[n
 def scaling(X: Matrix, how: str) -> Callable[[Matrix], Matrix]:
     """How rows are scaled, learnt from X.
 
-    "features": dense features are standardised, each for itself; "overall": all are divided by one length, so that
-    components keep their relative lengths; "none".
+    "features": dense features are standardised, each for itself; "range": each is scaled to [0, 1]; "overall": all are
+    divided by one length, so that components keep their relative lengths; "none".
     """
     if how == "features" and not sparse.issparse(X):
         transform: Callable[[Matrix], Matrix] = StandardScaler().fit(X).transform
         return transform
+    if how == "range":
+        scale: Callable[[Matrix], Matrix] = MinMaxScaler().fit(X).transform
+        return scale
     if how == "overall":
         length = np.sqrt(X.var(axis=0).mean())
         return lambda rows: rows / length

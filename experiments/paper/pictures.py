@@ -15,6 +15,7 @@ import numpy as np
 from experiments.data_sets import load_set
 from experiments.internals import replacing
 from experiments.journal import Entry
+from experiments.paper.protocol import load_protocol
 
 __all__ = ["PICTURES", "write_pictures"]
 
@@ -53,7 +54,19 @@ def _figure(width: float, height: float, columns: int) -> tuple[Any, Sequence[An
 
 
 def _of(entries: Sequence[Entry], *tables: str) -> list[Entry]:
-    return [entry for entry in entries if entry["table"] in tables]
+    """Entries of tables, cases and methods in the order of their protocols."""
+    return [entry for table in tables for entry in sorted(entries, key=_place_in(table)) if entry["table"] == table]
+
+
+def _place_in(table: str) -> Callable[[Entry], tuple[int, int, int]]:
+    protocol = load_protocol(table)
+    cases = {case.name: place for place, case in enumerate(protocol.cases)}
+    methods = {method: place for place, method in enumerate(protocol.all_methods)}
+
+    def place(entry: Entry) -> tuple[int, int, int]:
+        return cases.get(entry["case"], len(cases)), methods.get(entry["method"], len(methods)), entry["repeat"]
+
+    return place
 
 
 def objectives(entries: Sequence[Entry]) -> Any:
@@ -65,7 +78,8 @@ def objectives(entries: Sequence[Entry]) -> Any:
     for number, entry in enumerate(found):
         values = np.array(entry["chosen"]["objectives"])
         steps = np.arange(1, values.size + 1)
-        axes.plot(steps, values / values[0], color=COLOURS[number], marker=MARKERS[number], ms=4, label=entry["case"])
+        look = {"color": COLOURS[number], "marker": MARKERS[number], "ms": 4, "zorder": 100 - values.size}
+        axes.plot(steps, values / values[0], label=entry["case"], **look)  # the short ones on top
     axes.set(xlabel="label vectors", ylabel="objective, as a share of the first", ylim=(0, 1.05))
     axes.legend(frameon=False)
     return figure
@@ -88,8 +102,8 @@ def label_vectors(entries: Sequence[Entry]) -> Any:
                 axes.plot(median(counts), y, MARKERS[number], ms=5, label=label, **look)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    axes.set(xlabel="label vectors of WellSVM as in the paper: median, from the fewest to the most", xlim=(0, None))
-    axes.legend(frameon=False)
+    axes.set(xlabel="label vectors: median, from the fewest to the most", xlim=(0, None))
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, -0.09), ncols=3)
     return figure
 
 
@@ -169,13 +183,13 @@ def located_regions(entries: Sequence[Entry]) -> Any:
     figure = Figure(figsize=(1.75 * len(methods) + 0.8, 1.5 * len(cases)), facecolor="white", layout="constrained")
     panels = figure.subplots(len(cases), len(methods), squeeze=False)
     for line, case in zip(panels, cases):
+        line[0].set_ylabel(case.replace(", as ", "\nas "), fontsize="small")
         for axes, method in zip(line, methods):
-            entry = next(e for e in found if (e["case"], e["method"]) == (case, method))
-            _draw_bag(axes, images, roi, entry["chosen"])
-            if axes is line[0]:
-                axes.set_ylabel(case.replace(", as ", "\nas "), fontsize="small")
-            if line is panels[0]:
-                axes.set_title(method, fontsize="medium")
+            axes.set(xticks=[], yticks=[])
+            for entry in [e for e in found if (e["case"], e["method"]) == (case, method)][:1]:
+                _draw_bag(axes, images, roi, entry["chosen"])
+    for axes, method in zip(panels[0], methods):
+        axes.set_title(method, fontsize="medium")
     return figure
 
 
@@ -188,7 +202,6 @@ def _draw_bag(axes: Any, images: np.ndarray, roi: np.ndarray, chosen: dict[str, 
         row, column = DIGIT_SIDE * (number // columns), DIGIT_SIDE * (number % columns)
         sheet[row : row + DIGIT_SIDE, column : column + DIGIT_SIDE] = images[instance]
     axes.imshow(sheet, cmap="gray_r")
-    axes.set(xticks=[], yticks=[])
     if located is not None:
         from matplotlib.patches import Rectangle
 

@@ -99,10 +99,16 @@ def _runs(protocol: Protocol) -> list[tuple[Case, str, int, dict[str, Any]]]:
         for case in protocol.cases
         for method in protocol.all_methods
         if method not in case.skip and repeat < case.repeats.get(method, protocol.repeats)
-        for setting in (two_clusters.grid(protocol.settings, method) if protocol.experiment == "clustering" else [{}])
+        for setting in _grid(protocol, method)
         if repeat < setting.get("seeds", protocol.repeats)
         if case.balance is None or setting.get("balance", case.balance) == case.balance
     ]
+
+
+def _grid(protocol: Protocol, method: str) -> list[dict[str, Any]]:
+    if protocol.experiment != "clustering":
+        return [{}]
+    return two_clusters.grid(protocol.settings | protocol.own.get(method, {}), method)
 
 
 def _trial(

@@ -256,3 +256,19 @@ def test_a_second_block_has_its_own_ranks(protocol, make_records):
     assert table.same_choice.methods == second.methods
     assert "Rival or SVM" in markdown(table)
     assert tabulate(both, make_records(protocol)).same_choice is None
+
+
+def test_a_method_with_few_runs_does_not_take_those_of_the_others(protocol, make_records):
+    protocol = replace(protocol, methods=(*protocol.methods, "as in the paper"))
+    records = make_records(protocol, shift=(0.0, -0.02, 0.03, 0.0))
+    records = [r for r in records if r["method"] != "as in the paper" or r["repeat"] < 1]
+    everywhere, common, few = tabulate(protocol, records).comparisons
+    assert everywhere.methods == ("SVM", "WellSVM")
+    assert common.methods == ("SVM", "Rival", "WellSVM")
+    assert few.methods == protocol.methods
+    assert common.means["SVM"] == pytest.approx(
+        np.mean([values(records, case, "SVM").mean() for case in ("Alpha", "Beta", "Gamma")])
+    )
+    assert few.means["SVM"] == pytest.approx(
+        np.mean([values(records, case, "SVM")[0] for case in ("Alpha", "Beta", "Gamma")])
+    )

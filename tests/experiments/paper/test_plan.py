@@ -139,7 +139,7 @@ def test_of_two_balances_a_case_may_use_one(tmp_path):
     both = replace(CLUSTERS, settings=CLUSTERS.settings | {"balances": [0.03, 0.3]})
     one = replace(both, cases=(replace(both.cases[0], balance=0.03),))
     settings = {trial.identity["unit"]["setting"] for trial in plan(one, tmp_path).trials}
-    assert settings == {"", "kernel=linear, balance=0.03", "kernel=1.0, balance=0.03"}
+    assert settings == {"", "kernel=linear, C=1.0, balance=0.03", "kernel=1.0, C=1.0, balance=0.03"}
     digests = {str(trial.identity) for trial in plan(both, tmp_path).trials}
     assert {str(trial.identity) for trial in plan(one, tmp_path).trials} < digests, "runs that are there stay valid"
 
