@@ -104,6 +104,8 @@ def threads(value: Any) -> int | None:
     """Check ``n_jobs``."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
         raise TypeError(f"n_jobs must be a whole number or None; got {value!r} of type {type(value).__name__}")
+    if value is not None and int(value) == 0:
+        raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all processors")
     return None if value is None else int(value)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "require_no_infinity",
     "require_one_kind",
     "require_two_classes",
+    "require_weight_of_every_class",
     "unlabeled_cells",
 ]
 
@@ -92,9 +93,9 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         raise ValueError("y has 0 samples while a minimum of 1 is required.")
     if unlabeled is None and n_missing:
         raise ValueError(
-            f"unlabeled=None means that every row has a label, but y has {n_missing} missing cell(s), "
-            f"the first at index {int(np.argmax(missing))}. Fill them, or use an estimator that takes "
-            "unlabeled rows (unlabeled='auto')."
+            f"every row must have a label here (unlabeled=None), but y has {n_missing} missing cell(s), the first at "
+            f"index {int(np.argmax(missing))}. Fill them, or use an estimator that takes unlabeled rows, with "
+            "unlabeled='auto'."
         )
     rows = np.flatnonzero(~missing)
     auto = isinstance(unlabeled, str) and unlabeled == "auto"
@@ -123,6 +124,17 @@ def require_two_classes(partial: PartialLabels) -> None:
         raise ValueError(
             f"Training needs samples of at least 2 classes; y has {partial.classes.size} class: {names} "
             f"(on {int(partial.labeled.sum())} labeled of {partial.labeled.size} rows)."
+        )
+
+
+def require_weight_of_every_class(partial: PartialLabels, weight: NDArray[np.float64], name: str) -> None:
+    """Raise ValueError where all labeled rows of a class have the weight 0: nothing would tell it from the others."""
+    known = partial.codes[partial.labeled & (weight > 0)]
+    without = np.flatnonzero(np.bincount(known, minlength=partial.classes.size) == 0)
+    if without.size:
+        raise ValueError(
+            f"{name} is 0 for every labeled row of class {partial.classes[without[0]]}; give at least one of them a "
+            "positive weight, or leave the class out"
         )
 
 

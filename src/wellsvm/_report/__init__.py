@@ -51,6 +51,8 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, y: Any = 
     >>> wellsvm.report(model, "model.html", X=X, y=y_partial)  # doctest: +SKIP
     """
     fitted = final_estimator(model)
+    if not any(base.__module__.partition(".")[0] == "wellsvm" for base in type(fitted).__mro__):
+        raise TypeError(f"model must be an estimator of wellsvm, or contain one; got {type(fitted).__name__}")
     runs = runs_of(fitted) if has_runs(fitted) else []
     heading = type(fitted).__name__ if title is None else title
     inside = "" if fitted is model else f"Inside {type(model).__name__}. "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from wellsvm.engine.disambiguation import disambiguate, parts_tell
@@ -173,14 +171,9 @@ class CandidateLabelSVC(WeakBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight):
-        C, C_ambiguous, read = self._price(), self._price("C_ambiguous"), []
-
-        def n_problems(X: Any) -> int:
-            read.extend(read_candidates(y, X.shape[0], self.classes))
-            return 1 if read[0].size == 2 else read[0].size
-
-        ground = self._ground(X, sample_weight, n_problems, max(C, C_ambiguous))
-        classes, candidates = read
+        C, C_ambiguous, X = self._price(), self._price("C_ambiguous"), self._checked(X)
+        classes, candidates = read_candidates(y, X.shape[0], self.classes)
+        ground = self._ground(X, sample_weight, classes.size, max(C, C_ambiguous))
         several = candidates.sum(axis=1) > 1
         prices = np.where(several, C_ambiguous, C) * ground.weight
         known_parts = (ground.rows, candidates, ground.loss, prices, ground.seed, ground.options, ground.n_jobs)

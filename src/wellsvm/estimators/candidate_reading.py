@@ -77,7 +77,8 @@ def _of_matrix(Y: np.ndarray, classes: Any) -> tuple[np.ndarray, BoolArray]:
 def _of_sets(sets: Any, classes: Any) -> tuple[np.ndarray, BoolArray]:
     for i, cell in enumerate(sets):
         if not _is_set(cell) or not isinstance(cell, Sized):
-            raise TypeError(f"y[{i}] = {cell!r} is not a set of classes, but other entries of y are; use {{{cell!r}}}")
+            way = "set() where all classes are possible" if cell is None else f"{{{cell!r}}}"
+            raise TypeError(f"y[{i}] = {cell!r} is not a set of classes, but other entries of y are; use {way}")
     try:
         present = sorted({c for cell in sets for c in cell})
     except TypeError:

@@ -29,7 +29,7 @@ def _pairs(name: str, pairs: Any, n_rows: int) -> IntArray:
     if pairs is None:
         return np.empty((0, 2), dtype=np.int64)
     try:
-        array = np.asarray(pairs)
+        array = np.asarray(sorted(pairs) if isinstance(pairs, (set, frozenset)) else pairs)
     except ValueError as error:
         raise ValueError(
             f"{name} must be pairs of row numbers, of shape (n_pairs, 2); got rows of uneven length"

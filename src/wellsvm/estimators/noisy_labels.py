@@ -17,7 +17,12 @@ from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels, svm_scores
 from wellsvm.labels.noisy import NoisyLabels
 from wellsvm.options import Options
-from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
+from wellsvm.partial_labels import (
+    PartialLabels,
+    normalize_partial_labels,
+    require_two_classes,
+    require_weight_of_every_class,
+)
 
 __all__ = ["NoisyLabelSVC"]
 
@@ -177,15 +182,12 @@ class NoisyLabelSVC(WeakBase):
 
     @with_callbacks
     def _fit(self, X, y, sample_weight, trusted):
-        by_cv, read = isinstance(self.C, str) and self.C == "cv", []
+        by_cv = isinstance(self.C, str) and self.C == "cv"
         most = max(Options.noise_prices) if by_cv else self._price()
-
-        def n_problems(X) -> int:
-            read.append(self._read(X, y))
-            return 1 if len(read[0].classes) == 2 else len(read[0].classes)
-
-        ground = self._ground(X, sample_weight, n_problems, most)
-        known: PartialLabels = read[0]
+        X = self._checked(X)
+        known = self._read(X, y)
+        ground = self._ground(X, sample_weight, len(known.classes), most)
+        require_weight_of_every_class(known, ground.weight, "sample_weight")
         wrong = ~_mask(trusted, known.codes.size)
         flips = Flips(known.codes, len(known.classes), wrong)
         self.C_ = self._chosen_price(ground, flips) if by_cv else most
@@ -221,7 +223,10 @@ class NoisyLabelSVC(WeakBase):
         n_classes = len(known.classes)
         if isinstance(self.noise, str):
             if self.noise != "cv":
-                raise ValueError(f"noise must be 'cv', a share in [0, 1) or a dict of them; got noise={self.noise!r}")
+                raise ValueError(
+                    f"noise must be 'cv', a share of at most "
+                    f"{Options.most_noise:g} or a dict of such shares; got noise={self.noise!r}"
+                )
             share = choose_noise(ground.rows, flips, ground.loss, prices, ground.seed, ground.options)
             if ground.options.verbose:
                 tell(f"largest share of wrong labels, chosen by cross-validation: {share:g}")

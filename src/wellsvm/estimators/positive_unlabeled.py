@@ -16,7 +16,6 @@ from wellsvm.estimators.positive_labels import read_positives
 from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
 from wellsvm.labels.balanced import BalancedLabels, class_balances, positive_bounds
 from wellsvm.options import Options
-from wellsvm.partial_labels import PartialLabels
 
 __all__ = ["PositiveUnlabeledSVC"]
 
@@ -189,18 +188,14 @@ class PositiveUnlabeledSVC(WeakBase):
     @with_callbacks
     def _fit(self, X, y, sample_weight):
         C, C_unlabeled = self._price(), self._price("C_unlabeled")
-        read: list[PartialLabels] = []
-
-        def one_problem(X: Any) -> int:
-            read.append(read_positives(y, X.shape[0], self.unlabeled, self.positive_class, self.negative_class))
-            return 1
-
-        ground = self._ground(X, sample_weight, one_problem, max(C, C_unlabeled))
-        known = read[0]
+        X = self._checked(X)
+        known = read_positives(y, X.shape[0], self.unlabeled, self.positive_class, self.negative_class)
+        ground = self._ground(X, sample_weight, 2, max(C, C_unlabeled))
         positive, free = known.labeled, ~known.labeled
         prices = np.where(positive, C, C_unlabeled) * ground.weight
-        if not np.any(prices[positive] > 0):
-            raise ValueError("sample_weight is 0 for every positive row; there is nothing left to learn from")
+        for rows, kind in ((positive, "positive"), (free, "unlabeled")):
+            if not np.any(prices[rows] > 0):
+                raise ValueError(f"sample_weight is 0 for every {kind} row; there is nothing left to learn from")
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)

@@ -13,7 +13,7 @@ from wellsvm.engine.likely_counts import likely_counts
 from wellsvm.engine.recipe import Fit
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.group_shares import GroupShares, read_group_shares
+from wellsvm.estimators.group_shares import read_group_shares
 from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels
 from wellsvm.labels.proportions import ProportionLabels
 from wellsvm.losses import Losses
@@ -202,14 +202,9 @@ class ProportionSVC(WeakBase):
     @with_callbacks
     def _fit(self, X, y, groups, proportions, sample_weight):
         C, slack = self._price(), number("slack", self.slack, low=0.0, high=1.0)
-        read: list[GroupShares] = []
-
-        def n_problems(X) -> int:
-            read.append(read_group_shares(X.shape[0], y, groups, proportions, self.classes, self.unlabeled))
-            return 1 if len(read[0].known.classes) == 2 else len(read[0].known.classes)
-
-        ground = self._ground(X, sample_weight, n_problems, C)
-        given = read[0]
+        X = self._checked(X)
+        given = read_group_shares(X.shape[0], y, groups, proportions, self.classes, self.unlabeled)
+        ground = self._ground(X, sample_weight, len(given.known.classes), C)
         y_known = class_labels(given.known.codes, len(given.known.classes))
         counts = [given.bounds(k, slack, known) for k, known in zip(given.positive, y_known)]
         label_sets = [ProportionLabels(given.rows, *bounds, known) for bounds, known in zip(counts, y_known)]

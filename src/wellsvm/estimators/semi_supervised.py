@@ -298,6 +298,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     def _fit(self, X, y, sample_weight):
         options, n_jobs = self._options(), threads(self.n_jobs)
         path("checkpoint", self.checkpoint)
+        safe, again, probable = (flag(name, getattr(self, name)) for name in ("safe", "warm_start", "probability"))
         X, partial = self._validate(X, y)
         loss = self._loss(X)
         if loss == "hinge" and options.search_prices:
@@ -312,13 +313,13 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
         label_sets = self._label_sets(partial, shares and shares.shares)
         inits = self._inits(partial, label_sets)
-        asked = flag("safe", self.safe) and shares is not None and bool(np.any(C[~partial.labeled] > 0))
+        asked = safe and shares is not None and bool(np.any(C[~partial.labeled] > 0))
         if asked:
             verdict = stage(stages, "verdict", lambda: told_verdict(rows, partial, shares, loss, C, seed, options))
             if not Verdict(*verdict).helps:
                 C[~partial.labeled] = 0.0
         losses, free = Losses.of(loss, C), ~partial.labeled
-        warm = getattr(self, "_fits", None) if flag("warm_start", self.warm_start) else None
+        warm = getattr(self, "_fits", None) if again else None
         warm = warm if warm is not None and len(warm) == len(titles) else [None] * len(titles)
         space = self._coordinates(rows, partial, C, seed, options)
         parts = [stages and stages.part(str(k)) for k in range(len(titles))]
@@ -332,9 +333,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         self._store(X, kernel, rows, partial, fits, options)
         self._store_shares(partial, shares, label_sets)
         self.C_unlabeled_, self.used_unlabeled_ = C_unlabeled, bool(np.any(C[free] > 0))
-        if flag("probability", self.probability):
+        if probable:
             self._store_probabilities(rows, partial, loss, C, seed, options)
-        self._fits = fits if self.warm_start else None
+        self._fits = fits if again else None
         if stages is not None:
             stages.close()
         progress.end(fitted=True)

@@ -35,7 +35,12 @@ from wellsvm.estimators.evidence import told_shares
 from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.options import Options
-from wellsvm.partial_labels import PartialLabels, normalize_partial_labels, require_two_classes
+from wellsvm.partial_labels import (
+    PartialLabels,
+    normalize_partial_labels,
+    require_two_classes,
+    require_weight_of_every_class,
+)
 from wellsvm.rows import GramRows, Rows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.coordinates import Coordinates, coordinates_of
@@ -151,6 +156,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             require_prices(C, "class_weight")
         if not np.any(C[labeled] > 0):
             raise ValueError("sample_weight or class_weight is 0 for every labeled row; nothing is left to learn from")
+        if held_out is None:
+            require_weight_of_every_class(partial, C, "sample_weight or class_weight")
         return C
 
     def _label_sets(

@@ -7,7 +7,7 @@ Each of them says which labels are allowed, what scores to start from and what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,14 +77,18 @@ class WeakBase(SemiSupervisedBase):
         # Rows count whole in a search: weighing them by how sure their labels are was not measured for other labels.
         return replace(super()._options(), sure_margin=0.0)
 
-    def _ground(self, X: Any, sample_weight: Any, n_problems: Callable[[Matrix], int], most: float) -> Ground:
-        """Check parameters and X, and make its rows; ``most`` is the largest price of a row of weight 1.
+    def _checked(self, X: Any) -> Matrix:
+        """X, checked after the parameters that say how to solve: what is read of the labels comes next."""
+        self._options()
+        threads(self.n_jobs)
+        return check_matrix(self, X, reset=True)
 
-        ``n_problems`` is asked for the number of problems once X is checked: one leaves the threads to its passes.
+    def _ground(self, X: Matrix, sample_weight: Any, n_classes: int, most: float) -> Ground:
+        """Make the rows of a checked X; ``most`` is the largest price of a row of weight 1.
+
+        Two classes are one problem, which leaves the threads to the passes over its rows.
         """
         options, n_jobs = self._options(), threads(self.n_jobs)
-        X = check_matrix(self, X, reset=True)
-        n_problems_ = n_problems(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not np.any(weight > 0):  # scikit-learn refuses it from 1.7 on
             raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
@@ -93,7 +97,7 @@ class WeakBase(SemiSupervisedBase):
         require_prices(prices, "sample_weight")
         weight = np.where(prices > 0, weight, 0.0)
         loss, kernel = self._loss(X), make_kernel(self, X)
-        rows = self._rows_of(X, kernel, float(prices.max()), n_jobs if n_problems_ == 1 else None)
+        rows = self._rows_of(X, kernel, float(prices.max()), n_jobs if n_classes == 2 else None)
         seed = seed_of(self.random_state)
         return Ground(X, kernel, rows, weight, loss, options, n_jobs, seed)
 

@@ -190,15 +190,9 @@ class WeakLabelSVC(WeakBase):
         classes = np.array([-1, 1]) if self.classes is None else np.asarray(self.classes)
         if classes.shape != (2,) or classes[0] == classes[1]:
             raise ValueError(f"classes must name two different classes; got classes={self.classes!r}")
-        watched: list[WatchedLabels] = []
-        name = type(labels).__name__
-
-        def n_problems(X: Any) -> int:
-            watched.append(self._watched(X, labels))
-            return 1
-
-        ground = self._ground(X, sample_weight, n_problems, self._price())
-        labels = watched[0]
+        X, name = self._checked(X), type(labels).__name__
+        labels = self._watched(X, labels)
+        ground = self._ground(X, sample_weight, 2, self._price())
         n_rows = ground.weight.size
         weight = ground.weight
         if labels.starts is not None:

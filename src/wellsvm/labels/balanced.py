@@ -132,6 +132,11 @@ def _checked(balance: Any) -> Balance:
     if isinstance(balance, (tuple, list)):
         if len(balance) == 2 and all(map(_is_share, balance)):
             low, high = map(float, balance)
+            if isinstance(balance, list) and abs(low + high - 1) <= Options.shares_slack:
+                raise ValueError(
+                    f"balance={balance!r} may be the shares of two classes or an interval of one share; pass a dict "
+                    f"from class to share, or the tuple ({low:g}, {high:g}) for the interval"
+                )
             if low > high:
                 raise ValueError(f"balance=({low:g}, {high:g}) has its ends reversed; the lower share comes first")
             return low, high

@@ -137,10 +137,12 @@ class Kernel:
         if not finite and not (sound := np.isfinite(K).all(axis=1)).all():
             bad = int(np.flatnonzero(~sound)[0])
             bad = bad if rows is None else int(rows[bad])
-            raise ValueError(
-                f"kernel={self.name!r} gives NaN or infinity for row {bad}; scale the features of X, for instance with "
-                "sklearn.preprocessing.StandardScaler"
-            )
+            way = "scale the features of X, for instance with sklearn.preprocessing.StandardScaler"
+            if self.name == "poly" and self.degree != int(self.degree):
+                way = (
+                    f"degree={self.degree:g} needs values that are not negative: use a whole number, or a larger coef0"
+                )
+            raise ValueError(f"kernel={self.name!r} gives NaN or infinity for row {bad}; {way}")
 
 
 def _less(X: Matrix, shift: np.ndarray | None) -> Matrix:
