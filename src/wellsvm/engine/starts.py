@@ -148,6 +148,7 @@ def best_relabelled(
     found = [search(few, Guess(y.astype(np.float64), None), rough, rng) for y in _starts(few, n_draws, rng, options)]
     best = min(found, key=lambda svm: svm.upper)
     for chosen, more in pairwise(samples):
+        assert chosen is not None  # only the last one is
         weights = task.rows.from_part(best.coefficients(), chosen)
         few = _on_some(task, more, labels_of_some)
         scores = few.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
@@ -177,6 +178,7 @@ def _on_some(task: Task, chosen: IntArray | None, labels_of_some: Callable[[int]
 def _starts(task: Task, n_draws: int, rng: np.random.Generator, options: Options) -> list[LabelArray]:
     """Label vectors to relabel from."""
     rows, labels = task.rows, task.labels
+    assert isinstance(labels, ClusterLabels | LinkedLabels)
     starts = [*aligned_clusters(rows, labels, n_draws, rng, options), best_aligned(rows, labels, n_draws, rng, options)]
     for _ in range(options.start_draws):
         near = means_of_clusters(rows, 2, 1, rng, options)
