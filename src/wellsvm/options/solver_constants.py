@@ -86,7 +86,10 @@ class SolverConstants:
     svd_work: float = 3e9
     """Multiply-adds of the principal axes of uneven columns, rows times columns squared, up to which they are computed:
     a few seconds."""
-    rounds_after_failure: int = 100
+    small_moments: int = 200_000
+    """Rows times columns squared up to which a Hessian is summed anew each time: a product of matrices of that size
+    takes less time than finding out which rows have changed."""
+    rounds_after_failure: int = 10
     """Rounds of coordinate descent where Newton's method gave up: it will not get far, a warning tells the reason."""
 
     # ------------------------------------------------------------------ kernel matrices
