@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
-from wellsvm.losses import Losses, pieces
+from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Solution

@@ -103,7 +103,7 @@ class EngineConstants:
     searched_rows: int = 20_000
     """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
     many_rough: float = 20.0
-    """`search_rough` on all rows after that: a third less work, for labels that are no worse (docs/performance.md), ..."""
+    """`search_rough` on all rows after that: a third less work for labels no worse (docs/performance.md), ..."""
     many_epochs: int = 3
     """... and `most_epochs`: working sets are stale sooner than their rows are solved."""
     unsettled_labels: float = 0.1
