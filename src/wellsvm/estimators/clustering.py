@@ -148,8 +148,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         together: the bounds of the SVM of every cluster for ``labels_``, and no violation, since no label vector is
         generated.
     refined_objective_, refined_gap_ : float, array or None
-        Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM was solved; None without
-        refinement.
+        Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM was solved; None
+        without refinement.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int

@@ -160,8 +160,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         label vector generated. Finding no violation does not prove that there is none. With several classes, or more
         than 40,000 rows, and ``refine=True``, the relaxation only starts a search and has one label vector.
     refined_objective_, refined_gap_ : float, array or None
-        Mixed-integer objective of the labeling chosen by refinement, whose SVM is the result, and the gap to which that SVM
-        was solved; None without refinement (the gap also with a smooth search).
+        Mixed-integer objective of the labeling chosen by refinement, whose SVM is the result, and the gap to which that
+        SVM was solved; None without refinement (the gap also with a smooth search).
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
