@@ -69,7 +69,7 @@ def search_together(
     found = _found_on_some(tasks, guesses, tied, options, rngs, n_jobs) if many else None
     if found is not None:
         guesses[:] = found
-        options = replace(options, search_rough=options.many_rough, most_epochs=options.many_epochs)
+        options = replace(options, search_rough=options.many_rough, most_epochs=options.many_epochs, stale_margins=True)
     rises, found = annealed and found is None, None  # vectors of all rows, which need not fit into memory
     alternation = _Alternation(tasks, guesses, tied(tasks), annealed, options, rngs, n_jobs)
     if rises:

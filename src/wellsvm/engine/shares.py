@@ -49,7 +49,8 @@ def shares_of_unlabeled(
     rows: Rows, codes: IntArray, n_classes: int, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Shares:
     """Estimate the shares; parameters are those of `supervised_values`, and the ``loss`` of growing and searching."""
-    rows, codes, C = some_unlabeled(rows, codes, C, options.share_rows, np.random.default_rng(seed))
+    if codes.size > 5 * options.share_rows:  # a copy is then a fifth of X at most
+        rows, codes, C = some_unlabeled(rows, codes, C, options.share_rows, np.random.default_rng(seed))
     known = codes[codes >= 0]
     by_scores = estimate_shares(
         *_scores(supervised_values(rows, codes, n_classes, C, seed, options), known), known, options

@@ -164,7 +164,7 @@ class LinearRows:
     def _column_sample(self) -> FloatArray:
         """Some of the rows, at even distances."""
         every = -(-self.n_instances // self.options.column_sample)
-        return self.taken(np.arange(0, self.n_instances, every)).astype(np.float64)
+        return np.asarray(self.taken(np.arange(0, self.n_instances, every)), dtype=np.float64)
 
     @cached_property
     def uneven_columns(self) -> str:

@@ -139,9 +139,9 @@ class LinearState(State):
     def reprice(self, losses: Losses, rise: bool = True) -> None:
         """Go on with other prices: what the dual variables move by is added to the weights at once.
 
-        The margins stay as they are: good enough for a working set.
+        The margins may stay as they are: where rows are many, good enough for a working set.
         """
-        guess = self._margins
+        guess = self._margins if self.options.stale_margins else np.empty(0)
         self._forget_margins()
         self._margins = guess
         before, self.alpha, self.losses = self.alpha, self.losses.carried(self.alpha, losses, rise), losses
