@@ -39,7 +39,7 @@ class EstimateConstants:
     share_change: float = 1e-4
     """Change of a share at which they end: far below any standard error."""
     share_rows: int = 20_000
-    """Unlabeled rows that estimates of shares look at where there are five times as many: so many tell a share to 0.004,
+    """Unlabeled rows that estimates of shares look at where there are five times as many: they tell a share to 0.004,
     a quarter of the least standard error that 200 labels leave."""
     sampled_rows: int = 4000
     """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
