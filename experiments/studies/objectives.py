@@ -97,7 +97,15 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
         ratios, ours, tight = np.array(values).T
         figures = [f"{np.median(ratios):.3f}", f"{ratios.max():.3f}", f"{np.count_nonzero(ratios > 1.1)}"]
         lines.append(
-            [task, "relaxation" if use == RELAXATION else use, kernel, f"{len(ratios)}", *figures, f"{np.median(ours):.2f}", f"{np.median(tight):.2f}"]
+            [
+                task,
+                "relaxation" if use == RELAXATION else use,
+                kernel,
+                f"{len(ratios)}",
+                *figures,
+                f"{np.median(ours):.2f}",
+                f"{np.median(tight):.2f}",
+            ]
         )
     head = [
         "task",
