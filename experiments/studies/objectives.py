@@ -1,9 +1,10 @@
-"""objectives, cluster_objectives: how far above a tight run relaxations end.
+"""objectives, cluster_objectives: how far above a tight run fits at the defaults end.
 
-The tight run has tol=1e-4 and up to 200 label vectors, all else the same. "result" is a relaxation that is the result
-(``refine=False``, the default for clusters), "start" one that a search starts from (``refine=True``, the default for
-classes and bags): that one is ended early, since its depth does not show in what is predicted. Rows are standardised,
-text is as it comes; ten labels of each class, balance="labels".
+The tight run has tol=1e-4 and up to 200 label vectors, all else the same. "relaxation" is that of ``refine=False``, the
+default for clusters, where it is the result. "labeling" is the default for classes and bags, where a search settles on
+one labeling and its objective is that of the result; the relaxation that the search starts from is ended early. Rows
+are standardised, text is as it comes; ten labels of each class, balance="labels". Tight runs of linear bags take
+minutes to hours and are left out.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ CLASSES = (
 )  # fmt: skip
 BAGS = ("mil_newsgroups2", "mil_musk1", "mil_fox", "mil_tiger", "mil_elephant")
 SEEDS = {"clusters": (0, 1, 2), "classes": (0,), "bags": (0,)}
-KERNELS = {"clusters": ("linear", "rbf"), "classes": ("linear", "rbf"), "bags": ("linear", "rbf")}
+KERNELS = {"clusters": ("linear", "rbf"), "classes": ("linear", "rbf"), "bags": ("rbf",)}
 TIGHT: dict[str, Any] = {"tol": 1e-4, "max_iter": 200}
 METHODS = ("defaults", "tight")
+RELAXATION, LABELING = "result", "labeling"  # a relaxation that is the result, or the labeling of a search
 
 
 def _cells(clusters: bool) -> list[dict[str, Any]]:
-    tasks = [("classes", name, use) for use in ("result", "start") for name in CLASSES]
-    tasks += [("bags", name, use) for use in ("result", "start") for name in BAGS]
+    tasks = [("classes", name, use) for use in (LABELING, RELAXATION) for name in CLASSES]
+    tasks += [("bags", name, use) for use in (LABELING, RELAXATION) for name in BAGS]
     if clusters:
-        tasks = [("clusters", name, "result") for name in CLUSTERS]
+        tasks = [("clusters", name, RELAXATION) for name in CLUSTERS]
     cells = [
         {"task": task, "set": name, "use": use, "kernel": kernel, "seed": seed}
         for task, name, use in tasks
@@ -65,7 +67,7 @@ def _trials(clusters: bool, journal: Journal) -> list[Trial]:
 def _run(task: str, set: str, use: str, kernel: str, seed: int, method: str) -> Entry:
     data = load_set(set)
     X = data.X if sparse.issparse(data.X) else StandardScaler().fit_transform(np.asarray(data.X, dtype=np.float64))
-    how = {"kernel": kernel, "refine": use == "start", "random_state": seed, **(TIGHT if method == "tight" else {})}
+    how = {"kernel": kernel, "refine": use == LABELING, "random_state": seed, **(TIGHT if method == "tight" else {})}
     with fit_facts() as facts:
         if task == "clusters":
             model = MaxMarginClustering(**how).fit(X)
@@ -75,7 +77,8 @@ def _run(task: str, set: str, use: str, kernel: str, seed: int, method: str) -> 
             y = np.unique(data.y, return_inverse=True)[1].astype(float)
             labels = hide_labels(y, n_labeled=20, random_state=seed)
             model = SemiSupervisedSVC(balance="labels", **how).fit(X, labels)
-    facts |= {"objective": float(model.objective_), "violation": float(model.oracle_violation_)}
+    reached = model.objective_ if use == RELAXATION else model.refined_objective_
+    facts |= {"objective": float(reached), "violation": float(model.oracle_violation_)}
     return facts | {"status": str(model.status_), "n_iter": model.n_iter_}
 
 
@@ -94,11 +97,19 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
         ratios, ours, tight = np.array(values).T
         figures = [f"{np.median(ratios):.3f}", f"{ratios.max():.3f}", f"{np.count_nonzero(ratios > 1.1)}"]
         lines.append(
-            [task, use, kernel, f"{len(ratios)}", *figures, f"{np.median(ours):.2f}", f"{np.median(tight):.2f}"]
+            [
+                task,
+                "relaxation" if use == RELAXATION else use,
+                kernel,
+                f"{len(ratios)}",
+                *figures,
+                f"{np.median(ours):.2f}",
+                f"{np.median(tight):.2f}",
+            ]
         )
     head = [
         "task",
-        "relaxation is the",
+        "result",
         "kernel",
         "runs",
         "median ratio",

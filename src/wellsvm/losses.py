@@ -67,15 +67,6 @@ class Losses(NamedTuple):
             np.minimum(moved, to.cap[piece], out=carried[piece])
         return carried
 
-    def at_slack(self, slack: FloatArray) -> FloatArray:
-        """Dual variables that go with ``1 - margin`` of every row, in its place: exact, but for rows on the corner of
-        the hinge."""
-        for piece in pieces(slack.size):
-            ridge = self.ridge[piece]
-            inside = np.divide(slack[piece], ridge, out=np.full(ridge.size, np.inf), where=ridge > 0)
-            slack[piece] = np.where(slack[piece] > 0, np.minimum(inside, self.cap[piece]), 0.0)
-        return slack
-
     def total(self, margins: FloatArray, rows: IntArray | None) -> float:
         """Sum of the losses of ``rows``, all if None, at the given margins of all rows."""
         every = rows is None or rows.size == margins.size

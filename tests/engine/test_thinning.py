@@ -9,9 +9,12 @@ import pytest
 
 from wellsvm import open_rows, write_rows
 from wellsvm.engine.joint import joint_labels
+from wellsvm.engine.recipe import fit
+from wellsvm.engine.report import Status
 from wellsvm.engine.search import at_full_price, search, search_together
 from wellsvm.engine.task import Guess, Task
 from wellsvm.engine.thinning import thinned
+from wellsvm.estimators.semi_supervised_base import KnownLabels
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -103,3 +106,21 @@ def test_classes_are_thinned_together():
     guesses = [Guess(rng.standard_normal(known.size) + 3 * (truth == k)) for k in range(3)]
     svms = search_together(tasks, guesses, joint_labels, OPTIONS, [rng] * 3)
     assert np.mean(np.argmax([svm.scores() for svm in svms], axis=0) == truth) > 0.97
+
+
+def test_a_relaxation_of_many_rows_is_only_a_start_unless_it_is_the_result():
+    tasks, _, _, _ = problem("hinge", n=300)
+    (task,) = (replace(task, open=KnownLabels("refined")) for task in tasks)
+    many = replace(OPTIONS, min_decrease=1e-3)
+    few = replace(many, searched_rows=1000)
+    found = {
+        name: fit(task, options, np.random.default_rng(0))
+        for name, options in {"many": many, "few": few, "result": replace(many, refine=False)}.items()
+    }
+    relaxation = found["many"].relaxation
+    assert len(relaxation.history) == 1
+    assert relaxation.status in (Status.ENOUGH, Status.NO_VIOLATED_LABEL)
+    assert relaxation.solution.gap <= 1.001 * many.tol * relaxation.solution.upper
+    for other in ("few", "result"):
+        assert found[other].relaxation.status is not Status.ENOUGH
+        assert found[other].relaxation.solution.upper <= (1 + many.tol) * relaxation.solution.upper

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, RepeatedSt
 
 from checks import hidden_key
 from wellsvm import Bags, MultiInstanceSVC, MultiInstanceSVCCV, load, save
+from wellsvm.engine.report import Status
 
 BAGS, Y, _ = hidden_key(shift=1.5)
 NEW, Y_NEW, _ = hidden_key(seed=1, shift=1.5)
@@ -166,7 +167,7 @@ def test_the_relaxation_is_short_where_it_only_starts_a_search():
     hard = {"C_positive": 10.0, "C_negative": 10.0, "min_decrease": 0.0, "random_state": 0}
     model = MultiInstanceSVC(kernel="linear", **hard).fit(bags, y)
     assert model.n_iter_ == 5
-    assert model.status_ == "enough label vectors to search from"
+    assert model.status_ == Status.ENOUGH
     assert MultiInstanceSVC(kernel="linear", refine=False, **hard).fit(bags, y).n_iter_ > 5
     assert MultiInstanceSVC(**hard).fit(bags, y).n_iter_ > 5
 

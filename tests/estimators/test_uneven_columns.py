@@ -50,11 +50,25 @@ def test_rows_times_a_thousand_of_which_half_are_labeled_are_solved():
     assert model.history_[-1].epochs < 1000
 
 
-def test_an_offset_that_rounding_cannot_bear_is_named_first():
-    with pytest.warns(ConvergenceWarning, match=r"^SemiSupervisedSVC: column \d of X lies .*StandardScaler") as caught:
-        model = SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 1e8))
-    assert len([w for w in caught if w.category is ConvergenceWarning]) == 1
-    assert model.history_[-1].epochs <= 2 * 10 * 100 + 100  # bounded: rounds_after_failure rounds of most_epochs
+def test_an_offset_that_leaves_no_digits_is_refused_with_its_column():
+    with pytest.raises(ValueError, match=r"column \d of X lies 1.1e\+08 times its spread from 0 .*StandardScaler"):
+        SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 1e8))
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 10.0))
+
+
+def test_an_offset_that_rounding_can_hardly_bear_is_named_first():
+    with pytest.warns(ConvergenceWarning, match=r"^SemiSupervisedSVC: column \d of X lies .*StandardScaler") as caught:
+        model = SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 5e7))
+    assert len([w for w in caught if w.category is ConvergenceWarning]) == 1
+    assert model.history_[-1].epochs <= 2 * 10 * 100 + 100  # bounded: rounds_after_failure rounds of most_epochs
+
+
+def test_a_column_that_hardly_moves_is_no_reason_to_refuse_the_others():
+    X, y = small_table(lambda X: X)
+    X[:, 3] = 1e3 + 1e-6 * X[:, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        SemiSupervisedSVC(random_state=0).fit(X, y)
+        SemiSupervisedSVC(random_state=0).fit(np.full_like(X, 1e9), y)  # rows that are all the same

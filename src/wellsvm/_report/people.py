@@ -31,8 +31,8 @@ MEANING = {
         "Nothing to do. A smaller tol continues the search, but rarely changes the predictions.",
     ),
     Status.ENOUGH: (
-        "There were enough label vectors to start the search for key instances; more would lead to the same choice.",
-        "Nothing to do. A larger max_iter continues the search.",
+        "The relaxation was only the start of a search for one labeling, which made the result, and was not solved.",
+        "Nothing to do. refine=False solves the relaxation and makes it the result.",
     ),
     Status.SETTLED: (
         "Almost no rows change their cluster any more.",

@@ -63,7 +63,8 @@ def cutting_plane(
         aim = _aim(state, before, norms)
         saved = {} if aim is None else state.saved()
         mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
-        for tol, rounds in (roughly, well):
+        last = len(history) + 1 >= options.max_iter and not (options.relaxation_starts and len(state.labels) > 1)
+        for tol, rounds in (well,) if last and aim is None else (roughly, well):
             solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4
             n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, False
             if aim is not None and solution.lower >= aim.target:  # the new label vector is not worth its place
@@ -73,8 +74,7 @@ def cutting_plane(
             candidate = _separate(state, solution, rng)  # step 5
             violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
             status = _stopping_rule(solution.upper, violation, before, small, state)
-            follows = len(history) + 1 < options.max_iter or (options.relaxation_starts and len(state.labels) > 1)
-            if small or (status is None and follows):
+            if small or (status is None and not last):
                 break  # another label vector follows, or a search: no need to solve this master well
             aim = None
 

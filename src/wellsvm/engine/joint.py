@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.engine.assignment import assign, barred, half_leads
-from wellsvm.engine.recipe import Fit, adds_nothing, opened, relax, solutions
+from wellsvm.engine.recipe import Fit, adds_nothing, opened, opening_only, relax, solutions
 from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import search_together
 from wellsvm.engine.task import Guess, Task
@@ -87,7 +86,7 @@ def fit_together(
     """Fit one task per class as `recipe.fit` does, but search them together; ``part`` tells of each one's progress."""
     n_tasks, roughly = range(len(tasks)), options
     if options.refine:
-        roughly = replace(options, max_iter=min(options.max_iter, options.joint_labelings), relaxation_starts=True)
+        roughly = opening_only(options)
     openings = run([partial(opened, tasks[k], options, rngs[k]) for k in n_tasks], n_jobs)
 
     def search_from(name: str, guesses: list[Guess]) -> list[Solution]:

@@ -21,15 +21,15 @@ from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import at_full_price, search
+from wellsvm.engine.search import at_full_price, begins_on_some, search
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
 __all__ = [
-    "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "relax", "search", "solutions",
-    "stage",
+    "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax", "search",
+    "solutions", "stage",
 ]  # fmt: skip
 
 
@@ -112,6 +112,8 @@ def _searched_and_relaxed(
         reached.append(_searched(f"search {len(reached)}", task, [guesses.pop()], options, rng))
         reached[-1].state.rest()
     lead = best_of(reached) if leads else None
+    if options.refine and begins_on_some([task], task.rows.n_instances, options):
+        options = opening_only(options)
     return reached, relax(task, Opening(labels, [], alpha, leads), lead, options, rng, callback)
 
 
@@ -122,7 +124,7 @@ def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callba
     searched = partial(task.descend, coordinates, labels, task.losses, options)
     found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
     if options.refine:
-        options = replace(options, max_iter=min(options.max_iter, options.joint_labelings), relaxation_starts=True)
+        options = opening_only(options)
     first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
     relaxation = relax(task, first, None, options, rng, callback)
     return Fit(task, relaxation, found if options.refine else None)
@@ -179,6 +181,11 @@ def relax(
         labels, alpha = [*labels, lead.y], lead.alpha
     state = begin(task.rows, task.labels, task.losses, alpha, options)
     return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
+
+
+def opening_only(options: Options) -> Options:
+    """How to relax where a search makes the result, and more label vectors would cost more than they add to it."""
+    return replace(options, max_iter=min(options.max_iter, options.opening_labelings), relaxation_starts=True)
 
 
 def adds_nothing(relaxation: Relaxation, lead: Solution) -> bool:

@@ -24,7 +24,7 @@ class Status(StrEnum):
     NO_VIOLATED_LABEL = "no violated label vector found"
     SMALL_DECREASE = "the next label vector would lower the objective by less than min_decrease"
     MAX_ITER = "max_iter reached"
-    ENOUGH = "enough label vectors to search from"
+    ENOUGH = "not solved further: a search for one labeling made the result, see refined_objective_"
     MASTER_NOT_SOLVED = "restricted master not solved to tol"
     STOPPED = "stopped by callback"
     SETTLED = "hardly a row changes its cluster"
@@ -33,7 +33,8 @@ class Status(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> Status | None:
         """A model that an earlier release saved has its words."""
-        return cls.SMALL_DECREASE if value == "objective stands still" else None
+        earlier = {"objective stands still": cls.SMALL_DECREASE, "enough label vectors to search from": cls.ENOUGH}
+        return earlier.get(str(value))
 
     @property
     def converged(self) -> bool:

@@ -28,7 +28,9 @@ from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin, solve_svm
 from wellsvm.threads import run
 
-__all__ = ["Relabel", "alone", "at_full_price", "labels_alone", "roughly", "search", "search_together"]
+__all__ = [
+    "Relabel", "alone", "at_full_price", "begins_on_some", "labels_alone", "roughly", "search", "search_together",
+]  # fmt: skip
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 """From the scores of all problems, which it may overwrite, to the labels of each, and the distance of every instance to
@@ -63,16 +65,26 @@ def search_together(
     Prices rise by `Options.search_prices`, a few rounds each. As long as labels change, SVMs are solved roughly
     (`Options.search_rough`); those returned are solved well. Where rows are many, prices rise on some of them only.
     """
-    annealed = tasks[0].rising is not None and len(options.search_prices) > 0
-    many = guesses[0].scores.size > 2 * options.searched_rows  # what is saved must pay for carrying it over to all
-    found = _found_on_some(tasks, guesses, tied, options, rngs, n_jobs) if annealed and many else None
+    annealed, many = _annealed(tasks, options), begins_on_some(tasks, guesses[0].scores.size, options)
+    found = _found_on_some(tasks, guesses, tied, options, rngs, n_jobs) if many else None
     if found is not None:
         guesses[:] = found
+        options = replace(options, search_rough=options.many_rough, most_epochs=options.many_epochs, stale_margins=True)
     rises, found = annealed and found is None, None  # vectors of all rows, which need not fit into memory
     alternation = _Alternation(tasks, guesses, tied(tasks), annealed, options, rngs, n_jobs)
     if rises:
         alternation.raise_prices()
     return alternation.settled()
+
+
+def begins_on_some(tasks: Sequence[Task], n_instances: int, options: Options) -> bool:
+    """Whether there are so many rows that prices rise on some of them: what is saved must pay for all that follows."""
+    return _annealed(tasks, options) and n_instances > 2 * options.searched_rows
+
+
+def _annealed(tasks: Sequence[Task], options: Options) -> bool:
+    """Whether prices rise at all."""
+    return tasks[0].rising is not None and len(options.search_prices) > 0
 
 
 def _found_on_some(
@@ -91,7 +103,7 @@ def _found_on_some(
     guesses.clear()  # vectors of all rows, which need not fit into memory
     few = _Alternation(some.tasks, few_guesses, tied(some.tasks), True, options, rngs, n_jobs)
     few.raise_prices()
-    return some.carried_over(tasks, few.settled(), options)
+    return some.carried_over(tasks, few.settled())
 
 
 class _Alternation:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import FloatArray, IntArray, LabelArray
+from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
-from wellsvm.losses import Losses, pieces
+from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Solution
@@ -41,9 +41,16 @@ class Thinned(NamedTuple):
         """Where searches of these problems start: the others' guesses of these rows."""
         return [Guess(guess.scores[self.chosen], _of(guess.alpha, self.chosen)) for guess in of_all]
 
-    def carried_over(self, tasks: Sequence[Task], svms: Sequence[Solution], options: Options) -> list[Guess]:
-        """Scores of all rows by what was found on some, and the dual variables that their slack asks for."""
-        return [_guess_of_all(task, svm, self.chosen, options) for task, svm in zip(tasks, svms)]
+    def carried_over(self, tasks: Sequence[Task], svms: Sequence[Solution]) -> list[Guess]:
+        """Scores of all rows by what was found on some; dual variables begin at 0.
+
+        Few rows at a high price are fitted closely, so that others have far more slack than they will have: dual
+        variables that go with it take longer to undo than to find (docs/performance.md).
+        """
+        weights = [task.rows.from_part(svm.coefficients(), self.chosen) for task, svm in zip(tasks, svms)]
+        return [
+            Guess(task.rows.scores(np.ascontiguousarray(w[:, None]))[:, 0], None) for task, w in zip(tasks, weights)
+        ]
 
 
 def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -> Thinned | None:
@@ -72,36 +79,3 @@ def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -
 
 def _of(values: FloatArray | None, chosen: IntArray) -> FloatArray | None:
     return None if values is None else values[chosen]
-
-
-def _guess_of_all(task: Task, svm: Solution, chosen: IntArray, options: Options) -> Guess:
-    """Scores of all rows, and dual variables: the sample's at the price of one row, those of others by their slack.
-
-    Where the others are outside is told by the sample's function with another intercept: the one for which the dual
-    variables of both sides give the intercept. Left to coordinate descent it would be found by moving every row to and
-    fro.
-    """
-    weights = task.rows.from_part(svm.coefficients(), chosen)
-    scores = task.rows.scores(np.ascontiguousarray(weights[:, None]))[:, 0]
-    y, bias = task.labels.linear_oracle(scores), task.rows.bias
-    ours = Losses(task.losses.cap[chosen], task.losses.ridge[chosen])
-    known = svm.state.losses.carried(svm.alpha, ours)
-
-    def shifted(shift: float) -> FloatArray:
-        slack = np.empty_like(scores)  # the only vector of all rows on the way
-        for piece in pieces(scores.size):
-            slack[piece] = np.multiply(y[piece], shift, dtype=np.float64) + (1.0 - scores[piece] * y[piece])
-        alpha = task.losses.at_slack(slack)
-        alpha[chosen] = known
-        return alpha
-
-    low, high = (-1.0, 1.0) if bias else (0.0, 0.0)
-    for _ in range(options.start_bisections if bias else 0):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if bias * _dot(shifted(middle), y) < weights[-1] else (low, middle)
-    return Guess(scores, shifted(low))
-
-
-def _dot(alpha: FloatArray, y: LabelArray) -> float:
-    """``alpha' y`` without a copy of all labels as numbers of alpha's type."""
-    return sum(float(alpha[piece] @ y[piece]) for piece in pieces(alpha.size))

@@ -74,7 +74,8 @@ def options_of(estimator: Any, **others: Any) -> Options:
     """How to solve, by the estimator's parameters, checked; ``others`` are options that are no parameters."""
     tol, verbose = number("tol", estimator.tol, low=0.0, open_low=True), estimator.verbose
     violation, decrease = estimator.min_violation, estimator.min_decrease
-    per_tol = others.pop("decrease_per_tol", Options.decrease_per_tol)
+    refine = flag("refine", estimator.refine)
+    per_tol = others.pop("decrease_per_tol", Options.decrease_per_tol if refine else 1.0)
     if choice("weight_update", estimator.weight_update, tuple(UPDATES)) == "closed_form":
         rounds = Options.closed_form_rounds
         others = {"rough_rounds": rounds, "max_rounds": rounds, "unused_weight": 0.0, **others}
@@ -86,7 +87,7 @@ def options_of(estimator: Any, **others: Any) -> Options:
         max_iter=whole_number("max_iter", others.pop("max_iter", estimator.max_iter), low=1),
         oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),
         weight_update=estimator.weight_update,
-        refine=flag("refine", estimator.refine),
+        refine=refine,
         verbose=int(verbose) if isinstance(verbose, bool) else whole_number("verbose", verbose, low=0),
         **others,
     )
@@ -147,7 +148,9 @@ def make_rows(
     """Rows of X under the kernel; see `wellsvm.rows.making.kernel_rows`."""
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
-        return BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
+        rows = BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
+        rows.require_digits()
+        return rows
     return kernel_rows(X, kernel, bias, C, None if cache_size is None else float(cache_size), pairs)
 
 
@@ -288,6 +291,8 @@ class KernelModel(BaseEstimator):
         self.oracle_violation_ = figures([r.violation for r in relaxations])
         refined = [fit.refined_objective for fit in fits if fit.refined_objective is not None]
         self.refined_objective_ = figures(refined) if refined else None
+        gaps = [fit.settled.gap for fit in fits if isinstance(fit.settled, Solution)]
+        self.refined_gap_ = figures(gaps) if gaps else None
         self.history_ = per_fit([r.history for r in relaxations])
         self.n_iter_ = max((len(r.history) for r in relaxations), default=1)
         self.status_ = per_fit([str(r.status) for r in relaxations])

@@ -147,8 +147,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         label vector generated. Finding no violation does not prove that there is none. If the clusters were found
         together: the bounds of the SVM of every cluster for ``labels_``, and no violation, since no label vector is
         generated.
-    refined_objective_ : float, array or None
-        Mixed-integer objective of the labeling chosen by refinement.
+    refined_objective_, refined_gap_ : float, array or None
+        Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM was solved; None
+        without refinement.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int

@@ -80,7 +80,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         A choice that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
         The relaxation stops after a choice that lowers the objective by less than this, even if others are still
-        violated. None is 10 ``tol``.
+        violated. None is ``tol`` if the relaxation is the result (``refine=False``), otherwise 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
         Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
         of the paper's SVMs.
@@ -129,8 +129,9 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
         choice generated. Finding no violation does not prove that there is none.
-    refined_objective_ : float, array or None
-        Mixed-integer objective of the choice made by refinement.
+    refined_objective_, refined_gap_ : float, array or None
+        Mixed-integer objective of the choice made by refinement, whose SVM is the result, and the gap to which that SVM
+        was solved; None without refinement (the gap also with a smooth search).
     history_ : list of Record, or a list of them
         One record per choice: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int

@@ -98,7 +98,8 @@ class ProportionSVC(WeakBase):
         Whether labels were searched for; see ``safe``.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
         The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
-    labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, history_, n_iter_, status_ :
+    labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, refined_gap_, history_,
+    n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.

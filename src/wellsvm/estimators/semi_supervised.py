@@ -107,7 +107,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
     min_decrease : float or None, default=None
         The relaxation stops after a label vector that lowers the objective by less than this, even if others are still
-        violated. None is 10 ``tol``.
+        violated. None is ``tol`` if the relaxation is the result (``refine=False``), otherwise 10 ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
         Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
         of the paper's SVMs.
@@ -157,15 +157,17 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
-        label vector generated. Finding no violation does not prove that there is none.
-    refined_objective_ : float, array or None
-        Mixed-integer objective of the labeling chosen by refinement.
+        label vector generated. Finding no violation does not prove that there is none. With several classes, or more
+        than 40,000 rows, and ``refine=True``, the relaxation only starts a search and has one label vector.
+    refined_objective_, refined_gap_ : float, array or None
+        Mixed-integer objective of the labeling chosen by refinement, whose SVM is the result, and the gap to which that
+        SVM was solved; None without refinement (the gap also with a smooth search).
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
         Number of label vectors generated (the maximum over the classes).
     status_ : str, or a list of them
-        Why the cutting plane ended.
+        Why the cutting plane ended; "converged" is only "no violated label vector found".
     balance_, balance_se_ : arrays of shape (n_classes,)
         Share of each class among the unlabeled rows, as estimated or given (as found, if it was not constrained), and
         its standard error, which is 0 for a given share.

@@ -92,7 +92,7 @@ class ClustersTogether(ClusterModel):
         self.labelings_ = [np.where(self.labels_ == k, 1, -1).astype(np.int8)[None] for k in range(order.size)]
         self.labeling_weights_ = [np.ones(1) for _ in order]
         self.objective_, self.gap_ = found.objective[order], found.gap[order]
-        self.oracle_violation_, self.refined_objective_ = np.zeros(order.size), None
+        self.oracle_violation_, self.refined_objective_, self.refined_gap_ = np.zeros(order.size), None, None
         self.history_ = [
             [Record(float(upper), float(gap), 0.0, 1, found.n_rounds, found.seconds)]
             for upper, gap in zip(self.objective_, self.gap_)

@@ -72,9 +72,10 @@ class EngineConstants:
     price_change: float = 1e-4
     """Change of a price, as a share of the spread of the scores, at which the sweeps end: so few rows lie between that
     moving them one by one is cheaper than the last dozen sweeps."""
-    joint_labelings: int = 1
-    """Label vectors of a relaxation before several classes are searched together: more gave another start, which took
-    two fifths of the fit of seven topics and no better accuracy (docs/performance.md)."""
+    opening_labelings: int = 1
+    """Label vectors of a relaxation that is no more than a start: before several classes are searched together, where
+    more gave another start, which took two fifths of the fit of seven topics and no better accuracy; and where a search
+    begins on some of the rows, since masters of many rows cost more than the search (docs/performance.md)."""
     rounds_per_price: int = 3
     """Rounds of relabelling at each of them; 1 is worse; 6 may be better, by less than a hundredth (docs/choices.md,
     constants)."""
@@ -101,9 +102,10 @@ class EngineConstants:
     little (docs/choices.md, constants)."""
     searched_rows: int = 20_000
     """Free linear rows that prices rise on, where there are more than twice as many (docs/performance.md)."""
-    start_bisections: int = 14
-    """Bisections for the intercept by which all rows begin after that: a few ten thousandths of the margin, as so many
-    rows lie within a thousandth that their dual variables would outweigh it."""
+    many_rough: float = 20.0
+    """`search_rough` on all rows after that: a third less work for labels no worse (docs/performance.md), ..."""
+    many_epochs: int = 3
+    """... and `most_epochs`: working sets are stale sooner than their rows are solved."""
     unsettled_labels: float = 0.1
     """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
 

@@ -161,6 +161,11 @@ class LinearRows:
             pieces = slices(self.n_instances, self.options.thread_pieces * work)
             run([partial(look_at, *piece) for piece in pieces], self.n_jobs)
 
+    def _column_sample(self) -> FloatArray:
+        """Some of the rows, at even distances."""
+        every = -(-self.n_instances // self.options.column_sample)
+        return np.asarray(self.taken(np.arange(0, self.n_instances, every)), dtype=np.float64)
+
     @cached_property
     def uneven_columns(self) -> str:
         """Which columns of a dense X differ so much, in spread or by a common offset, that solvers suffer; or nothing.
@@ -169,8 +174,7 @@ class LinearRows:
         """
         if not self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
-        every = -(-self.n_instances // self.options.column_sample)
-        sample = self.taken(np.arange(0, self.n_instances, every)).astype(np.float64)
+        sample = self._column_sample()
         mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
         moves = spread > np.finfo(self.dtype).eps * mean
         if not moves.any():
@@ -188,6 +192,21 @@ class LinearRows:
                 f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread from 0 (mean {mean[far]:.3g})"
             )
         return ", and ".join(told)
+
+    def require_digits(self) -> None:
+        """Refuse dense rows so far from 0 that rounding of their inner products is as large as what tells them apart.
+
+        Told by the sample that columns are compared by; columns that do not move tell nothing.
+        """
+        if not self.uneven_columns:
+            return
+        sample = self._column_sample()
+        mean, spread = sample.mean(axis=0), sample.std(axis=0)
+        if np.finfo(np.float64).eps * float(mean @ mean) > float(spread @ spread):
+            raise ValueError(
+                f"X cannot be used as it is: {self.uneven_columns}. Inner products of rows of float64 do not tell them "
+                "apart. Scale the columns, for instance with sklearn.preprocessing.StandardScaler"
+            )
 
     @property
     def can_be_compact(self) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.losses import Losses
@@ -53,8 +53,10 @@ class DenseNewton:
         self.rows, self.options = rows, options
         self._weights = np.zeros(rows.n_instances)  # h of `_moments`
         self._moments = np.zeros((rows.n_features + 1,) * 2)
-        self._hessian, self._factor = np.empty((0, 0)), (np.empty((0, 0)), False)
+        self._hessian, self._factor = np.empty((0, 0)), np.empty((0, 0))
         self._bend = options.widest_bend
+        few = rows.n_instances * (rows.n_features + 1) ** 2 <= options.small_moments
+        self._Z = _with_bias(rows, np.arange(rows.n_instances), np.float64) if few else None
 
     def affordable(self, mu: FloatArray) -> bool:
         """Whether the Hessian is small enough."""
@@ -104,7 +106,7 @@ class DenseNewton:
             last = self._excess(flat)
             if last <= 0.5 * goal * value:
                 return True, V, slack, alpha, value, n_steps
-            step = -cho_solve(self._factor, flat, check_finite=False).reshape(V.shape[1], -1).T
+            step = -dpotrs(self._factor, flat)[0].reshape(V.shape[1], -1).T
             margin_change = problem.margins(step)
             slope, curvature = float(np.sum(V * step)), float(np.sum(step * step))
             share = _best_share(slope, curvature, slack, margin_change, losses, 2 * self.options.bisections)
@@ -120,14 +122,13 @@ class DenseNewton:
     def _renew(self, problem: _Problem, weights: FloatArray) -> bool:
         """Make the Hessian of rows of these weights, and its factor; False where rounding does not allow it."""
         self._hessian = problem.hessian(self._second_moments(weights), weights)
-        try:
-            self._factor = cho_factor(self._hessian, check_finite=False)
-        except LinAlgError:
-            return False
-        return True
+        self._factor, failed = dpotrf(self._hessian)
+        return not failed
 
     def _second_moments(self, weights: FloatArray) -> FloatArray:
         """``sum_i h_i [x_i, bias] [x_i, bias]'``: only rows whose weight has changed since the last call cost."""
+        if self._Z is not None:
+            return np.asarray((self._Z * weights[:, None]).T @ self._Z)
         common = (weights > 0) & (self._weights > 0)
         if common.any():  # prices that rise for most rows rise by the same factor
             factor = float(np.median(weights[common] / self._weights[common]))
@@ -186,11 +187,17 @@ def _moments(rows: LinearRows, chosen: IntArray, roots: FloatArray, options: Opt
     total = np.zeros((p, p))
     single = rows.dtype == np.float32 and float(rows.squared_norms[chosen] @ roots**2) <= options.most_in_single
     for begin, end in slices(chosen.size, max(p * p / options.product_speed, WORK_PER_CALL / rows.most_taken)):
-        Z = np.empty((end - begin, p), dtype=np.float32 if single else np.float64)
-        Z[:, :-1], Z[:, -1] = rows.taken(chosen[begin:end]), rows.bias
+        Z = _with_bias(rows, chosen[begin:end], np.float32 if single else np.float64)
         Z *= roots[begin:end, None].astype(Z.dtype)
         total += Z.T @ Z
     return total
+
+
+def _with_bias(rows: LinearRows, chosen: IntArray, dtype: type) -> FloatArray:
+    """Some rows, their constant last."""
+    Z = np.empty((chosen.size, rows.n_features + 1), dtype=dtype)
+    Z[:, :-1], Z[:, -1] = rows.taken(chosen), rows.bias
+    return Z
 
 
 def _best_share(

@@ -137,8 +137,13 @@ class LinearState(State):
         return super().saved()
 
     def reprice(self, losses: Losses, rise: bool = True) -> None:
-        """Go on with other prices: what the dual variables move by is added to the weights at once."""
+        """Go on with other prices: what the dual variables move by is added to the weights at once.
+
+        The margins may stay as they are: where rows are many, good enough for a working set.
+        """
+        guess = self._margins if self.options.stale_margins else np.empty(0)
         self._forget_margins()
+        self._margins = guess
         before, self.alpha, self.losses = self.alpha, self.losses.carried(self.alpha, losses, rise), losses
         change = np.subtract(self.alpha, before, out=before)
         for t, y in enumerate(self.labels):
