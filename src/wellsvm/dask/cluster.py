@@ -120,7 +120,8 @@ class Cluster:
         async def gather() -> Any:
             return await self.client.gather(futures, asynchronous=True)
 
-        request = run_coroutine_threadsafe(gather(), self.client.loop.asyncio_loop)  # type: ignore[attr-defined]
+        loop: Any = self.client.loop
+        request = run_coroutine_threadsafe(gather(), loop.asyncio_loop)
         changed, n_done = monotonic(), 0
         try:
             while True:
