@@ -102,7 +102,7 @@ def one_master(n_vectors: int, X: Any, y: np.ndarray, seed: int) -> tuple[str, f
     return hashlib.blake2b(solved.alpha.tobytes(), digest_size=8).hexdigest(), solved.upper
 
 
-PROBLEMS = {
+PROBLEMS: dict[str, Callable[[Any, np.ndarray, int], tuple[str, float]]] = {
     "whole fit": whole_fit,
     "SVM on given labels": partial(one_master, 1),
     "relaxation over two label vectors": partial(one_master, 2),

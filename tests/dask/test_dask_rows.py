@@ -157,6 +157,15 @@ def test_partitions_that_do_not_fit_together(client, parts, told):
         on_dask.rows(parts)
 
 
+@pytest.mark.parametrize("error", [FileNotFoundError, TimeoutError, ZeroDivisionError])
+def test_errors_of_loading_are_told_as_they_are(client, error):
+    def missing():
+        raise error("rows-7.parquet")
+
+    with pytest.raises(error, match=r"rows-7\.parquet"):
+        on_dask.rows([DENSE, dask.delayed(missing)()])
+
+
 def test_what_is_no_dask_input(client):
     with pytest.raises(TypeError, match="list of partitions"):
         on_dask.rows(DENSE)

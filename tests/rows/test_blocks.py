@@ -18,11 +18,12 @@ from wellsvm import (
     open_rows,
     write_rows,
 )
-from wellsvm.labels import BalancedLabels
+from wellsvm.engine.starts import best_aligned
+from wellsvm.labels import BalancedLabels, ClusterLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import CentredRows, LinearRows
-from wellsvm.rows.block_rows import BlockRows, CentredBlockRows
+from wellsvm.rows.block_rows import BlockRows, CentredBlockRows, linear_rows
 from wellsvm.rows.blocks import LocalBlocks, bytes_of
 from wellsvm.solver import begin, solve_master
 from wellsvm.solver.dense_newton import DenseNewton
@@ -134,6 +135,17 @@ def test_clusters(tmp_path, data, kind, parameters):
     same_bits(blocks, memory)
     np.testing.assert_array_equal(blocks.labels_, memory.labels_)
     np.testing.assert_array_equal(blocks.predict(rows), memory.labels_)
+
+
+def test_random_starts_of_clusters_take_one_pass_together(tmp_path, data, monkeypatch):
+    passes, combine = [], LocalBlocks.combine
+    monkeypatch.setattr(LocalBlocks, "combine", lambda *args: passes.append(args[1].shape) or combine(*args))
+    rows = folder_of(tmp_path, data[0], 5)
+    found, expected = (
+        best_aligned(linear_rows(X), ClusterLabels.halves(1500), 20, np.random.default_rng(0)) for X in (rows, data[0])
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert passes == [(1500, 20)]
 
 
 class Counted:

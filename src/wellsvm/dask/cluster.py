@@ -91,6 +91,7 @@ class Cluster:
     def results(self, send: Callable[[list[int]], list[Future]], n: int) -> Iterator[Any]:
         """Results of the tasks 0 to n - 1, in their order; tasks that are lost are sent again."""
         done, failures, seen = 0, 0, monotonic()
+        group: list[Future] = []
         while done < n:
             try:
                 futures = send(list(range(done, n)))
@@ -101,6 +102,8 @@ class Cluster:
                         yield aligned(value)
                     seen = monotonic()
             except LOST as error:
+                if not isinstance(error, KilledWorker) and any(future.status == "error" for future in group):
+                    raise  # by the task itself: a file that is not there, say
                 failures += 1
                 if failures >= Options.dask_attempts:
                     raise NoWorkersError(
@@ -117,7 +120,8 @@ class Cluster:
         async def gather() -> Any:
             return await self.client.gather(futures, asynchronous=True)
 
-        request = run_coroutine_threadsafe(gather(), self.client.loop.asyncio_loop)  # type: ignore[attr-defined]
+        loop: Any = self.client.loop
+        request = run_coroutine_threadsafe(gather(), loop.asyncio_loop)
         changed, n_done = monotonic(), 0
         try:
             while True:

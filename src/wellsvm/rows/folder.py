@@ -56,7 +56,7 @@ def open_rows(path: str | os.PathLike[str], memory: Any = "2 GB") -> FolderRows:
         The folder.
     memory : str or int, default="2 GB"
         Memory that a fit may use for rows copied from the blocks: a string such as "500 MB", or a number of bytes. A
-        fit also needs about 100 bytes per row (dual variables, labels, margins) and 8 bytes per feature and label
+        fit also needs about 75 bytes per row (dual variables, labels, margins) and 8 bytes per feature and label
         vector.
 
     Returns
