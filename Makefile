@@ -99,8 +99,8 @@ strangers: dist/.checked
 	@rm -rf build/archive && mkdir -p build/archive && tar -xzf dist/*.tar.gz --strip-components 1 -C build/archive
 	@$(call fresh,$(NEW),$(RESOLUTION)) "build/archive[cli,plot]" "pandas>=2.1"
 	@cp -r examples/strangers $(NEW)/tasks
-	@cd $(NEW)/tasks && unset PYTHONPATH && ../bin/wellsvm versions && \
-	    for task in *.py; do echo "== $$task" && ../bin/python $$task || exit 1; done
+	@cd $(NEW)/tasks && unset PYTHONPATH && $(NEW)/bin/wellsvm versions && \
+	    for task in *.py; do echo "== $$task" && $(NEW)/bin/python $$task || exit 1; done
 
 test-oldest: | $(RELEASE)/bin/python
 	@$(call fresh,$(FRESH)-tests,lowest-direct) ".[test]"

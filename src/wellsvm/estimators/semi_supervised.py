@@ -134,7 +134,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         File in which `fit` saves its progress, for the linear kernel. If a `fit` with the same data and parameters
         finds the file, it continues from there, with exactly the same result. The file is removed at the end.
     neighbors : int or None, default=None
-        Number of nearest neighbours in a graph that deforms the kernel so that f changes little between neighbours; 6
+        Number of nearest neighbors in a graph that deforms the kernel so that f changes little between neighbors; 6
         is a good choice. This helps if the classes lie on curved surfaces, as images of digits do, and can hurt
         otherwise; :class:`SemiSupervisedSVCCV` tries both. It needs five matrices of the size of the kernel matrix,
         even for the linear kernel, and its time grows with the cube of the number of rows. If the matrices do not fit

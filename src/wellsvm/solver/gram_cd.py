@@ -302,7 +302,7 @@ class GramState(State):
 def _patterns(columns: LabelArray) -> tuple[LabelArray, IntArray]:
     """Patterns of shape (T, n), which instances with the same labels in all T vectors share, and the number of each."""
     if columns.shape[1] == 1:
-        return np.array([[-1, 0, 1]], dtype=np.int8), columns[:, 0].astype(np.int32) + 1
+        return np.array([[-1, 0, 1]], dtype=np.int8), np.add(columns[:, 0], 1, dtype=np.int32)
     # np.unique sorts whole rows when it sees each as one opaque item, which is far faster than by column.
     items = columns.view(np.dtype((np.void, columns.shape[1]))).ravel()
     _, first, pattern_of = np.unique(items, return_index=True, return_inverse=True)
