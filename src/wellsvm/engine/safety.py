@@ -78,7 +78,7 @@ def _nearest_shares(values: FloatArray) -> FloatArray:
     falling = -np.sort(-values, axis=1)
     less = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, values.shape[1] + 1)
     kept = np.count_nonzero(falling > less, axis=1)
-    return np.maximum(values - less[np.arange(len(values)), kept - 1][:, None], 0.0)
+    return np.asarray(np.maximum(values - less[np.arange(len(values)), kept - 1][:, None], 0.0))
 
 
 def _compare(gains: FloatArray, options: Options) -> Verdict:
