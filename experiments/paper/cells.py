@@ -94,7 +94,7 @@ def summary(table: PaperTable) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _share_used(table: PaperTable, method: str) -> str:
     counts = [row.cells[method].used for row in table.rows if row.cells[method].used is not None]
-    yes, total = (sum(column) for column in zip(*counts)) if counts else (0, 0)  # type: ignore[arg-type]
+    yes, total = (sum(column) for column in zip(*counts)) if counts else (0, 0)
     return f"{100 * yes / total:.0f} %" if total else ""
 
 

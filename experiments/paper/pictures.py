@@ -20,8 +20,11 @@ from experiments.paper.protocol import load_protocol
 __all__ = ["PICTURES", "write_pictures"]
 
 # Told apart by colour-blind readers too (Okabe and Ito).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f", "#b2df8a", "#6a3d9a")
-MARKERS = "osD^vPX*<>"
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f", "#b2df8a", "#6a3d9a",
+    "#a50f15",
+)  # fmt: skip
+MARKERS = "osD^vPX*<>p"
 LABEL_SHARES = {"2": "5 %", "3": "10 %", "4": "15 %"}
 DIGIT_SIDE = 16
 DOTS_PER_INCH = 110

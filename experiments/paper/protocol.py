@@ -143,8 +143,8 @@ def load_protocol(table: str, fast: bool = False) -> Protocol:
     content = tomllib.loads(files(__package__).joinpath("protocols", name).read_text(encoding="utf-8"))
     small = content.pop("fast", {})
     cases = tuple(Case(**case) for case in content.pop("cases"))
-    lists = {name: tuple(content[name]) for name in ("methods", "same_choice") if name in content}
-    protocol = Protocol(table=table, cases=cases, **{**content, **lists})
+    content |= {name: tuple(content[name]) for name in ("methods", "same_choice") if name in content}
+    protocol = Protocol(table=table, cases=cases, **content)
     return _made_fast(protocol, **small) if fast else protocol
 
 
