@@ -11,6 +11,7 @@ from wellsvm._arguments import number, path, seed_of
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import stage
+from wellsvm.estimators.bag_function import BagFunction
 from wellsvm.estimators.base import AS_IN_PAPER, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.checkpoints import stages_of
@@ -241,7 +242,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         tasks = self._tasks(rows, bags, codes, prices)
         tasks = [replace(task, stages=stages and stages.part(str(k))) for k, task in zip(wanted, tasks)]
         fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
-        self._store_fits(bags, codes, kernel, rows, context, fits)
+        self._store_fits(bags, codes, kernel, [BagFunction.of(fits, bags, kernel, rows, context)], fits)
         if self.probability:
             self._store_probabilities(self._held_out_values(rows, bags, codes, prices, seed, options), codes, options)
         if stages is not None:
