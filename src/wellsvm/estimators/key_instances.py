@@ -22,7 +22,7 @@ from wellsvm.engine.recipe import Fit, Guess, Task
 from wellsvm.engine.supervised import fold_of
 from wellsvm.estimators.bag_classifier import BagClassifier
 from wellsvm.estimators.bag_function import BagFunction
-from wellsvm.estimators.base import options_of
+from wellsvm.estimators.base import loss_of, options_of
 from wellsvm.estimators.key_tasks import Averages, Prices, bag_values, key_tasks
 from wellsvm.estimators.probabilities import asked_for_probability
 from wellsvm.function import Function, KernelFunction, LinearFunction, read
@@ -62,14 +62,20 @@ class KeyInstanceClassifier(BagClassifier):
         whole_number("n_key_instances", self.n_key_instances, low=1)
         whole_number("n_starts", self.n_starts, low=0)
 
-    def _options(self) -> Options:
-        # Searches solve well on the way too, as in 0.1; solving roughly was not measured for bags.
+    def _options(self, n_instances: int = 0) -> Options:
+        """How to solve, for some number of instances."""
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
-        others: dict[str, Any] = {"search_rough": 1.0, "unsettled_labels": 0.0, "search_prices": prices}
+        others: dict[str, Any] = {"unsettled_labels": 0.0, "search_prices": prices}
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        if linear and loss_of(self) == "squared_hinge":
+            others["dense_epochs"] = Options.bag_dense_epochs
+        else:  # searches solve well on the way too, as in 0.1
+            others["search_rough"] = 1.0
         if self.max_iter is None:
-            linear = isinstance(self.kernel, str) and self.kernel == "linear"
             short = flag("refine", self.refine) and (linear or self._follows_a_path)
             most = Options.start_labelings if short else Options.max_iter
+            if short and n_instances > Options.many_instances:
+                most = 1
             others |= {"max_iter": most, "relaxation_starts": short}
         return options_of(self, **others)
 

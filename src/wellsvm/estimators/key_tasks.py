@@ -96,7 +96,8 @@ class KeyOpening:
         coef = task.rows.from_means(on_means.coefficients(), labels.starts)
         by_mean = task.rows.scores(coef[:, None])[:, 0]
         guesses = [Guess(scores, alpha), Guess(by_mean, on_means.alpha), *self._random(task, options, rng)]
-        return Opening([first], guesses, None, lead=True)
+        alone = options.relaxation_starts and options.max_iter == 1  # the relaxation is the best search's result
+        return Opening([] if alone else [first], guesses, None, lead=True)
 
     def _svm(
         self, rows: Rows, positive: BoolArray, C: FloatArray, tol: float, rng: np.random.Generator, options: Options

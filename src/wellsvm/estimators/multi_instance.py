@@ -64,7 +64,8 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         Duality gap of the final solution, relative to the objective.
     max_iter : int or None, default=None
         Maximum number of choices of key instances in the relaxation. None means 50, or 5 for the linear kernel with
-        ``refine``, where the relaxation is only one of the starting points of the search.
+        ``refine``, where the relaxation is only one of the starting points of the search. With more than 20,000
+        instances it is then 1: the relaxation is the result of the search from the other starting points.
     random_state : int, RandomState or None, default=None
         Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
@@ -231,7 +232,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
 
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
-        options, context = self._options(), float(self.context)
+        options, context = self._options(bags.n_instances), float(self.context)
         prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
         rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
         stages = None if self.checkpoint is None else stages_of(self, rows, y=codes, bags=bags.offsets)

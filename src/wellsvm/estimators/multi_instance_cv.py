@@ -212,7 +212,7 @@ probability
 
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
-        options, grid = self._options(), self._grid(kernel)
+        options, grid = self._options(bags.n_instances), self._grid(kernel)
         seed = seed_of(self.random_state)
         judge = mean_hinge if self.scoring is None else by_scorer(self.scoring, self.classes_, self._flipped)
         folds = bag_folds(self.cv, self._labels(codes), seed)
