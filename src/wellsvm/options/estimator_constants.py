@@ -58,7 +58,7 @@ class EstimatorConstants:
     bag_prices: tuple[float, ...] = (1.0, 10.0)
     """Prices that MultiInstanceSVCCV tries; 100 adds nothing to an average (docs/choices.md)."""
     contexts: tuple[float, ...] = (0.0, 1.0, 10.0, 100.0)
-    """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone (docs/choices.md)."""
+    """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone."""
     bag_gamma_factors: tuple[float, ...] = (1.0, 4.0)
     """Multiples of gamma that it tries: with a quarter besides, the choice is worse (docs/choices.md)."""
     tie_single: float = 1e-5
