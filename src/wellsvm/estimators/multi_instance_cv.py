@@ -220,10 +220,8 @@ probability
         progress = self._progress(bags, self._labels(codes), parts=n_paths * len(folds) + 1)
 
         pairs = shared_pairs(bags.X, kernel, grid.widest, self.cache_size) if n_paths > 1 else None
-        rows_at, walks = (
-            partial(self._rows_at, bags, grid, pairs, {}),
-            [[Walk(fold) for fold in folds] for _ in grid.kernels],
-        )
+        rows_at = partial(self._rows_at, bags, grid, pairs, {})
+        walks = [[Walk(fold) for fold in folds] for _ in grid.kernels]
         for path, (k, context) in enumerate(product(range(len(grid.kernels)), grid.contexts)):
             rows, averages = rows_at(grid.kernels[k], context), Averages()
             work = [
@@ -233,7 +231,8 @@ probability
             run(work, self.n_jobs)
             del rows, averages, work  # the matrices go before the next ones come
         chosen = self._choose(grid, walks, bags, codes, judge)
-        with progress.part(n_paths * len(folds), "fit on all bags", parts=n_paths * len(grid.prices)) as part:
+        n_fits = len(grid.contexts) * len(grid.prices) * len(self._positive_codes())
+        with progress.part(n_paths * len(folds), "fit on all bags", parts=n_fits) as part:
             self._fit_all(bags, codes, grid, chosen, rows_at, seed, options, part)
         if self.probability:
             seen = [
@@ -312,6 +311,7 @@ probability
                     functions.append(BagFunction.of(fits, bags, kernel, rows, context))
                 if (c, p) == (chosen.context, chosen.price):
                     told = fits
+            del rows, path, fits  # as above
         assert told is not None
         self._store_fits(bags, codes, kernel, functions, told)
 
