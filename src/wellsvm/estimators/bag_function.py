@@ -58,10 +58,17 @@ class BagFunction(NamedTuple):
         """Their mean; one function is its own."""
         if len(functions) == 1:
             return functions[0]
-        n, of_bags = len(functions), [f.of_bags for f in functions if f.of_bags is not None]
+        of_bags = [f.of_bags for f in functions if f.of_bags is not None]
         return cls(
-            sum(f.coef for f in functions) / n,
-            sum(of_bags) / n if of_bags else None,
-            sum(f.intercept for f in functions) / n,
-            sum(f.scores for f in functions) / n,
+            _sum([f.coef for f in functions]) / len(functions),
+            _sum(of_bags) / len(functions) if of_bags else None,
+            _sum([f.intercept for f in functions]) / len(functions),
+            _sum([f.scores for f in functions]) / len(functions),
         )
+
+
+def _sum(arrays: Sequence[FloatArray]) -> FloatArray:
+    total = arrays[0].copy()
+    for array in arrays[1:]:
+        total += array
+    return total
