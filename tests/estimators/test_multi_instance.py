@@ -16,6 +16,8 @@ from checks import hidden_key
 from wellsvm import Bags, MultiInstanceSVC
 from wellsvm.baselines import MISVM, MIKernelSVC, miSVM
 from wellsvm.labels import KeyInstances
+from wellsvm.options import Options
+from wellsvm.solver.linear_cd import LinearState
 
 
 def fit(bags, y, groups=None, **parameters):
@@ -327,3 +329,45 @@ def test_scores_are_not_turned_round_where_the_positive_class_is_the_smaller_lab
     auc = get_scorer("roc_auc")
     assert auc(turned, bags, 1 - y) == pytest.approx(auc(plain, bags, y))
     assert auc(turned, bags, 1 - y) > 0.5
+
+
+# ------------------------------------------------------------------ many instances, the squared hinge loss
+
+
+@pytest.mark.parametrize("n_keys", [1, 2])
+def test_newtons_method_on_key_instances_ends_where_coordinate_descent_does(n_keys, monkeypatch):
+    """One key instance a bag is a row to Newton's method; with two it must leave them to coordinate descent."""
+    bags, y, _ = hidden_key(200, shift=1.0)
+    how = {"kernel": "linear", "loss": "squared_hinge", "tol": 1e-6, "n_key_instances": n_keys, "random_state": 0}
+    steps = []
+    monkeypatch.setattr(LinearState, "_descend_on_keys", counted(LinearState._descend_on_keys, steps), raising=True)
+    by_newton = MultiInstanceSVC(**how).fit(bags, y)
+    assert bool(steps) == (n_keys == 1)
+    monkeypatch.setattr(Options, "bag_dense_epochs", np.inf)
+    del steps[:]
+    descended = MultiInstanceSVC(**how).fit(bags, y)
+    assert not steps
+    assert by_newton.refined_objective_ == pytest.approx(descended.refined_objective_, rel=1e-5)
+    np.testing.assert_allclose(by_newton.coef_, descended.coef_, atol=1e-3)
+
+
+def counted(method, calls):
+    def call(self, *args):
+        calls.append(1)
+        return method(self, *args)
+
+    return call
+
+
+def test_the_relaxation_of_many_instances_is_the_result_of_the_search():
+    rng = np.random.default_rng(0)
+    bags, y = Bags(rng.standard_normal((21_000, 3)), np.repeat(np.arange(1050), 20)), np.arange(1050) % 2
+    model = MultiInstanceSVC(kernel="linear", loss="squared_hinge", tol=1e-2, random_state=0).fit(bags, y)
+    assert model.n_iter_ == len(model.labelings_) == 1
+    assert model.objective_ == pytest.approx(model.refined_objective_, rel=2e-2)
+    found = (model.labelings_[0] > 0).reshape(1050, 20)[y == 1].argmax(axis=1)
+    assert np.mean(found == model.key_instances_[y == 1]) >= 0.9
+    few = bags[np.arange(500)]
+    assert (
+        MultiInstanceSVC(kernel="linear", loss="squared_hinge", tol=1e-2, random_state=0).fit(few, y[:500]).n_iter_ > 1
+    )

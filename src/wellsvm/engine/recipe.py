@@ -29,7 +29,7 @@ from wellsvm.solver.master import Solution, begin
 
 __all__ = [
     "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax", "search",
-    "solutions", "stage",
+    "settle", "solutions", "stage",
 ]  # fmt: skip
 
 
@@ -98,6 +98,12 @@ def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callba
     guesses = [Guess(relaxation.solution.scores(), relaxation.solution.alpha)]
     relaxation.solution.state.retire()
     return Fit(task, relaxation, best_of([*reached, _searched("search", task, guesses, options, rng)]))
+
+
+def settle(task: Task, options: Options, rng: np.random.Generator) -> Solution:
+    """As `fit` without the relaxation: the best labelling that searches from the opening's guesses reach."""
+    guesses = opened(task, options, rng).guesses
+    return best_of([search(task, guess, options, rng) for guess in guesses])
 
 
 def _searched_and_relaxed(

@@ -80,7 +80,11 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows, coef: list[FloatArray], labels: list[LabelArray]
     ) -> None:
         """Store f of every two-class problem by its coefficients, and the key instances by its labels, +1 for them."""
-        self._store_bag_function(bags, kernel, rows, np.stack(coef))
+        self._store_coefficients(bags.X, kernel, rows, np.stack(coef))
+        self._store_keys(bags, codes, kernel, labels)
+
+    def _store_keys(self, bags: Bags, codes: IntArray, kernel: Kernel, labels: list[LabelArray]) -> None:
+        """Store the key instances, and number the support vectors of the function stored as the caller does."""
         if bags.order is not None and kernel.name != "linear":
             self._sort_support(bags.order[self.support_])
         n_keys = getattr(self, "n_key_instances", 1)
@@ -88,10 +92,6 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         for k, y in zip(self._positive_codes(), labels):
             keys[codes == k] = _indices_inside(bags, y, n_keys)[codes == k]
         self.key_instances_ = keys[:, 0] if n_keys == 1 else keys
-
-    def _store_bag_function(self, bags: Bags, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
-        """Store f of every two-class problem: here a function of the instance alone."""
-        self._store_coefficients(bags.X, kernel, rows, coef)
 
     def _positive_codes(self) -> list[int]:
         """The codes of the classes that are positive in a two-class problem."""

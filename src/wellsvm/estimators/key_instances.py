@@ -18,16 +18,17 @@ from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.bags import Bags, as_bags
 from wellsvm.engine import recipe
 from wellsvm.engine.calibration import fit_logistic, score_per_class, smoothed_targets
-from wellsvm.engine.recipe import Fit, Task
+from wellsvm.engine.recipe import Fit, Guess, Task
 from wellsvm.engine.supervised import fold_of
 from wellsvm.estimators.bag_classifier import BagClassifier
-from wellsvm.estimators.base import options_of
+from wellsvm.estimators.bag_function import BagFunction
+from wellsvm.estimators.base import loss_of, options_of
 from wellsvm.estimators.key_tasks import Averages, Prices, bag_values, key_tasks
 from wellsvm.estimators.probabilities import asked_for_probability
 from wellsvm.function import Function, KernelFunction, LinearFunction, read
 from wellsvm.options import Options
 from wellsvm.rows import Rows
-from wellsvm.rows.context import coefficients_of_bags, context_rows
+from wellsvm.rows.context import context_rows
 from wellsvm.rows.kernels import Kernel
 
 __all__ = ["KeyInstanceClassifier", "roughly"]
@@ -61,14 +62,20 @@ class KeyInstanceClassifier(BagClassifier):
         whole_number("n_key_instances", self.n_key_instances, low=1)
         whole_number("n_starts", self.n_starts, low=0)
 
-    def _options(self) -> Options:
-        # Searches solve well on the way too, as in 0.1; solving roughly was not measured for bags.
+    def _options(self, n_instances: int = 0) -> Options:
+        """How to solve, for some number of instances."""
         prices = Options.annealed_prices if choice("search", self.search, SEARCHES) == "annealed" else ()
-        others: dict[str, Any] = {"search_rough": 1.0, "unsettled_labels": 0.0, "search_prices": prices}
+        others: dict[str, Any] = {"unsettled_labels": 0.0, "search_prices": prices}
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        if linear and loss_of(self) == "squared_hinge":
+            others["dense_epochs"] = Options.bag_dense_epochs
+        else:  # searches solve well on the way too, as in 0.1
+            others["search_rough"] = 1.0
         if self.max_iter is None:
-            linear = isinstance(self.kernel, str) and self.kernel == "linear"
             short = flag("refine", self.refine) and (linear or self._follows_a_path)
             most = Options.start_labelings if short else Options.max_iter
+            if short and n_instances > Options.many_instances:
+                most = 1
             others |= {"max_iter": most, "relaxation_starts": short}
         return options_of(self, **others)
 
@@ -84,7 +91,7 @@ class KeyInstanceClassifier(BagClassifier):
         prices: Prices,
         *,
         held_out: BoolArray | None = None,
-        before: Sequence[Fit] | None = None,
+        before: Sequence[Guess] | None = None,
         averages: Averages | None = None,
     ) -> list[Task]:
         """The two-class problems at given prices; see `key_tasks`."""
@@ -97,33 +104,32 @@ class KeyInstanceClassifier(BagClassifier):
         )  # fmt: skip
 
     def _store_fits(
-        self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows, context: float, fits: list[Fit]
+        self, bags: Bags, codes: IntArray, kernel: Kernel, functions: Sequence[BagFunction], fits: list[Fit]
     ) -> None:
-        self._context = context
+        """Store the mean of functions, and what is told of the fits of one of them."""
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        self._store_bags(bags, codes, kernel, rows, [f.coefficients() for f in fits], [f.y() for f in fits])
+        function = BagFunction.mean(functions)
+        self._store_bag_function(bags, kernel, function)
+        y = [fit.task.labels.linear_oracle(scores) for fit, scores in zip(fits, function.scores.T)]
+        self._store_keys(bags, codes, kernel, y)
         labelings = [np.stack([bags.restore(y) for y in fit.relaxation.solution.state.labels]) for fit in fits]
         self._store_report(fits, labelings, self._options().tol)
 
     # -------------------------------------------------------------- f: of the instance, and of its bag
 
-    def _store_bag_function(self, bags: Bags, kernel: Kernel, rows: Rows, coef: FloatArray) -> None:
+    def _store_bag_function(self, bags: Bags, kernel: Kernel, function: BagFunction) -> None:
         """Store ``f(x, B) = f(x) + mean over B of g``; ``context_coef_`` are the coefficients of g, None for 0."""
-        self.context_coef_ = None
-        if self._context == 0:
-            self._store_coefficients(bags.X, kernel, rows, coef)
-            return
-        coef, intercept = rows.split_intercept(coef)
+        coef, of_bags, intercept, _ = function
+        self.context_coef_ = of_bags
         if kernel.name == "linear":
-            weights, of_means = np.split(coef, [bags.n_features], axis=1)
-            self._store_function(LinearFunction(np.ascontiguousarray(weights), intercept), kernel)
-            self.context_coef_ = np.sqrt(self._context) * of_means
-            return
-        of_bags = coefficients_of_bags(coef, bags.offsets, self._context)
-        both = KernelFunction.over(bags.X, kernel, np.vstack([coef, of_bags]), intercept)
-        self._store_function(replace(both, dual_coef_=both.dual_coef_[: len(coef)].copy()), kernel)
-        self.context_coef_ = both.dual_coef_[len(coef) :].copy()
+            self._store_function(LinearFunction(coef, intercept), kernel)
+        elif of_bags is None:
+            self._store_function(KernelFunction.over(bags.X, kernel, coef, intercept), kernel)
+        else:
+            both = KernelFunction.over(bags.X, kernel, np.vstack([coef, of_bags]), intercept)
+            self._store_function(replace(both, dual_coef_=both.dual_coef_[: len(coef)].copy()), kernel)
+            self.context_coef_ = both.dual_coef_[len(coef) :].copy()
 
     def _sort_support(self, support: IntArray) -> None:
         if self.context_coef_ is not None:
@@ -189,9 +195,6 @@ class KeyInstanceClassifier(BagClassifier):
         for f in range(int(fold.max()) + 1):
             tasks = self._tasks(rows, bags, codes, prices, held_out=fold == f, averages=averages)
             fits = [recipe.fit(task, rough, np.random.default_rng([seed, k])) for k, task in enumerate(tasks)]
-            values[fold == f] = bag_values(fits, bags.offsets)[fold == f]
+            scores = np.stack([fit.scores() for fit in fits], axis=1)
+            values[fold == f] = bag_values(scores, bags.offsets)[fold == f]
         return values
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """A model of an earlier release knows no context."""
-        super().__setstate__({"_context": 0.0, **state})

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray
-from wellsvm.engine.recipe import Fit, Guess, Opening, Task, search
+from wellsvm.engine.recipe import Guess, Opening, Task, search
 from wellsvm.labels import BalancedLabels, KeyInstances
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -62,8 +62,8 @@ class KeyOpening:
         Random starts.
     n_jobs : int or None
         Threads that search from them.
-    before : Fit or None
-        A fit of the same bags at other prices.
+    before : Guess or None
+        Where a fit of the same bags at other prices ended.
     averages : Averages or None
         Where fits on the same rows share the means.
     """
@@ -72,16 +72,15 @@ class KeyOpening:
     C: FloatArray
     n_starts: int = 0
     n_jobs: int | None = None
-    before: Fit | None = None
+    before: Guess | None = None
     averages: Averages | None = None
 
     def __call__(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
         labels, tol = task.labels, min(options.most_start_tol, options.start_tol * options.tol)
         assert isinstance(labels, KeyInstances)
         if self.before is not None:
-            guess = Guess(self.before.scores(), self.before.alpha)
-            first, guesses = labels.linear_oracle(guess.scores), [guess] if options.refine else []
-            return Opening([first], guesses, None if guesses else guess.alpha, lead=bool(guesses))
+            first, guesses = labels.linear_oracle(self.before.scores), [self.before] if options.refine else []
+            return Opening([first], guesses, None if guesses else self.before.alpha, lead=bool(guesses))
         sizes = np.diff(labels.starts)
         single = self._svm(
             task.rows, np.repeat(labels.positive_rows, sizes), np.repeat(self.C, sizes), tol, rng, options
@@ -97,7 +96,8 @@ class KeyOpening:
         coef = task.rows.from_means(on_means.coefficients(), labels.starts)
         by_mean = task.rows.scores(coef[:, None])[:, 0]
         guesses = [Guess(scores, alpha), Guess(by_mean, on_means.alpha), *self._random(task, options, rng)]
-        return Opening([first], guesses, None, lead=True)
+        alone = options.relaxation_starts and options.max_iter == 1  # the relaxation is the best search's result
+        return Opening([] if alone else [first], guesses, None, lead=True)
 
     def _svm(
         self, rows: Rows, positive: BoolArray, C: FloatArray, tol: float, rng: np.random.Generator, options: Options
@@ -132,15 +132,15 @@ def key_tasks(
     n_starts: int = 0,
     n_jobs: int | None = None,
     held_out: BoolArray | None = None,
-    before: Sequence[Fit] | None = None,
+    before: Sequence[Guess] | None = None,
     averages: Averages | None = None,
     titles: Sequence[str] | None = None,
 ) -> list[Task]:
     """One task for each class that is positive against the rest.
 
     Bags that are ``held_out`` stay among the rows, at a price of 0: so they get values, and kernel values are computed
-    once for all folds. ``before`` are the fits of the same tasks at other prices, to start from; fits on the same rows
-    share ``averages``.
+    once for all folds. ``before`` is where fits of the same tasks at other prices ended, to start from; fits on the
+    same rows share ``averages``.
     """
     tasks = []
     for i, k in enumerate(positive_codes):
@@ -154,6 +154,6 @@ def key_tasks(
     return tasks
 
 
-def bag_values(fits: Sequence[Fit], offsets: IntArray) -> FloatArray:
-    """f of every bag, the largest of its instances; one column per fit."""
-    return np.maximum.reduceat(np.stack([fit.scores() for fit in fits], axis=1), offsets[:-1], axis=0)
+def bag_values(scores: FloatArray, offsets: IntArray) -> FloatArray:
+    """f of every bag, the largest of its instances; one column per two-class problem."""
+    return np.asarray(np.maximum.reduceat(scores, offsets[:-1], axis=0))

@@ -11,6 +11,7 @@ from wellsvm._arguments import number, path, seed_of
 from wellsvm._typing import IntArray
 from wellsvm.bags import Bags
 from wellsvm.engine.recipe import stage
+from wellsvm.estimators.bag_function import BagFunction
 from wellsvm.estimators.base import AS_IN_PAPER, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.checkpoints import stages_of
@@ -63,7 +64,8 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         Duality gap of the final solution, relative to the objective.
     max_iter : int or None, default=None
         Maximum number of choices of key instances in the relaxation. None means 50, or 5 for the linear kernel with
-        ``refine``, where the relaxation is only one of the starting points of the search.
+        ``refine``, where the relaxation is only one of the starting points of the search. With more than 20,000
+        instances it is then 1: the relaxation is the result of the search from the other starting points.
     random_state : int, RandomState or None, default=None
         Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
@@ -231,7 +233,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
 
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
-        options, context = self._options(), float(self.context)
+        options, context = self._options(bags.n_instances), float(self.context)
         prices = Prices(loss_of(self), float(self.C_positive), float(self.C_negative))
         rows = self._rows_of(bags, kernel, max(prices.positive, prices.negative), context)
         stages = None if self.checkpoint is None else stages_of(self, rows, y=codes, bags=bags.offsets)
@@ -242,7 +244,7 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         tasks = self._tasks(rows, bags, codes, prices)
         tasks = [replace(task, stages=stages and stages.part(str(k))) for k, task in zip(wanted, tasks)]
         fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress)
-        self._store_fits(bags, codes, kernel, rows, context, fits)
+        self._store_fits(bags, codes, kernel, [BagFunction.of(fits, bags, kernel, rows, context)], fits)
         if self.probability:
             self._store_probabilities(self._held_out_values(rows, bags, codes, prices, seed, options), codes, options)
         if stages is not None:

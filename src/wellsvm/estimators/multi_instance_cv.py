@@ -1,4 +1,4 @@
-"""MultiInstanceSVCCV: prices, gamma and context chosen by cross-validation over the bags."""
+"""MultiInstanceSVCCV: prices, gamma and context by cross-validation over the bags; averaged, or the best alone."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from wellsvm._arguments import seed_of
-from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm._arguments import choice, seed_of
+from wellsvm._typing import FloatArray, IntArray
 from wellsvm.bags import Bags
+from wellsvm.engine import recipe
 from wellsvm.engine.recipe import Fit
-from wellsvm.estimators.bag_folds import Fold, Judge, bag_folds, by_scorer, mean_hinge, results_of, values_of
+from wellsvm.estimators.bag_folds import Judge, bag_folds, by_scorer, mean_hinge, results_of, values_of
+from wellsvm.estimators.bag_function import BagFunction
+from wellsvm.estimators.bag_walk import Walk, guesses_of
 from wellsvm.estimators.base import Silent, loss_of
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.key_instances import KeyInstanceClassifier, roughly
-from wellsvm.estimators.key_tasks import Averages, Prices, bag_values
+from wellsvm.estimators.key_tasks import Averages, Prices
 from wellsvm.options import Options
 from wellsvm.rows import Rows
 from wellsvm.rows.kernels import Kernel
@@ -28,6 +31,9 @@ from wellsvm.threads import run
 __all__ = ["MultiInstanceSVCCV"]
 
 
+COMBINES = ("average", "best")
+
+
 class Grid(NamedTuple):
     """What is tried: kernels of several widths, weights of the context, and prices, in the order of the path."""
 
@@ -35,25 +41,42 @@ class Grid(NamedTuple):
     contexts: list[float]
     prices: list[Prices]
 
+    @property
+    def widest(self) -> float:
+        """The largest price times the largest kernel value: it decides on the precision of kernel values."""
+        return max(max(price.positive, price.negative) for price in self.prices) * (1.0 + max(self.contexts))
+
+
+class Choice(NamedTuple):
+    """The kernel chosen, and at it the best context and price, all by their number in the grid."""
+
+    kernel: int
+    context: int
+    price: int
+
 
 class MultiInstanceSVCCV(KeyInstanceClassifier):
-    """MultiInstanceSVC with both penalties, gamma and context chosen by cross-validation over the bags.
+    """MultiInstanceSVC with both penalties, gamma and context set by cross-validation over the bags.
 
-    Folds hold out whole bags, stratified by class. Candidates are compared by the mean hinge loss of the held-out bags,
-    because with a few dozen bags accuracy changes in coarse steps. For every gamma and context, each fit starts from
-    the one with the previous penalties; the final fit follows the same path up to the chosen penalties. Distances
-    between instances are computed once, and set kernels once per gamma.
+    Folds hold out whole bags, stratified by class. A few dozen bags hardly tell the candidates apart, so by default the
+    best one is not used alone: f is the mean of the functions of all penalties and contexts at one gamma, which
+    cross-validation chooses. Held-out bags are judged by their mean hinge loss, because accuracy changes in coarse
+    steps. Each fit starts from the one with the previous penalties, and on the folds the first of each context starts
+    from the first of the previous one. Distances between instances are computed once, and set kernels once per gamma.
 
     Parameters
     ----------
     Cs_positive, Cs_negative : sequence of float or None, default=None
         Penalties to try for positive bags and for instances of negative bags, in all combinations. If one is None, both
-        penalties are equal. If both are None, they are 1, 10 and 100.
+        penalties are equal. If both are None, they are 1 and 10.
     gammas : sequence of float or None, default=None
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". None tries a quarter of ``gamma``, ``gamma`` and
-        four times ``gamma`` for "rbf", otherwise only ``gamma``.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". None tries ``gamma`` and four times ``gamma`` for
+        "rbf", otherwise only ``gamma``.
     contexts : sequence of float or None, default=None
         Values of ``context`` to try; None tries 0, 1, 10 and 100.
+    combine : {"average", "best"}, default="average"
+        "average" chooses only gamma; f is the mean of the functions of all penalties and contexts. "best" fits
+        the candidate with the best score.
     cv : int, splitter or iterable, default=5
         Folds over the bags. A number means stratified folds, drawn by ``random_state``, but not more than the smallest
         class has bags.
@@ -68,18 +91,19 @@ probability
     Attributes
     ----------
     C_positive_, C_negative_, gamma_, context_ : float
-        The values chosen.
+        The best candidate; with ``combine="average"``, of those with the chosen gamma.
     best_params_ : dict
         The same, under the names of the parameters of :class:`MultiInstanceSVC`.
     best_score_ : float
-        Mean score of the chosen candidate over the folds.
+        Mean score over the folds, of the average or of the best candidate.
     cv_results_ : dict of arrays
         As in scikit-learn's GridSearchCV: "params", "param_C_positive", ..., "split0_test_score", ...,
         "mean_test_score", "std_test_score" and "rank_test_score", one entry per candidate.
 
     Notes
     -----
-    All other attributes are those of :class:`MultiInstanceSVC` and describe the fit on all bags.
+    All other attributes are those of :class:`MultiInstanceSVC` and describe the fit on all bags: ``key_instances_`` are
+    those of f; objectives, ``history_`` and ``status_`` are those of the best candidate.
 
     Examples
     --------
@@ -102,6 +126,7 @@ probability
         Cs_negative=None,
         gammas=None,
         contexts=None,
+        combine="average",
         cv=5,
         scoring=None,
         kernel="rbf",
@@ -132,6 +157,7 @@ probability
         self.Cs_negative = Cs_negative
         self.gammas = gammas
         self.contexts = contexts
+        self.combine = combine
         self.cv = cv
         self.scoring = scoring
         self.kernel = kernel
@@ -180,42 +206,43 @@ probability
             raise ValueError(f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None")
         return [replace(kernel, gamma=gamma) for gamma in values_of("gammas", self.gammas, open_low=True)]
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        choice("combine", self.combine, COMBINES)
+
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
-        options, grid = self._options(), self._grid(kernel)
+        options, grid = self._options(bags.n_instances), self._grid(kernel)
         seed = seed_of(self.random_state)
         judge = mean_hinge if self.scoring is None else by_scorer(self.scoring, self.classes_, self._flipped)
         folds = bag_folds(self.cv, self._labels(codes), seed)
         n_paths = len(grid.kernels) * len(grid.contexts)
         progress = self._progress(bags, self._labels(codes), parts=n_paths * len(folds) + 1)
 
-        pairs = shared_pairs(bags.X, kernel, self._widest(grid), self.cache_size) if n_paths > 1 else None
-        rows_at, values = partial(self._rows_at, bags, grid, pairs, {}), []
-        for path, (kernel, context) in enumerate(product(grid.kernels, grid.contexts)):
-            rows, averages = rows_at(kernel, context), Averages()
+        pairs = shared_pairs(bags.X, kernel, grid.widest, self.cache_size) if n_paths > 1 else None
+        rows_at = partial(self._rows_at, bags, grid, pairs, {})
+        walks = [[Walk(fold) for fold in folds] for _ in grid.kernels]
+        for path, (k, context) in enumerate(product(range(len(grid.kernels)), grid.contexts)):
+            rows, averages = rows_at(grid.kernels[k], context), Averages()
             work = [
-                partial(self._values, rows, bags, codes, grid.prices, fold, averages, seed, options, progress, number)
-                for number, fold in enumerate(folds, start=path * len(folds))
+                partial(self._walk, walk, rows, bags, codes, grid.prices, context, averages, seed, options, progress, n)
+                for n, walk in enumerate(walks[k], start=path * len(folds))
             ]
-            values.append(run(work, self.n_jobs))
+            run(work, self.n_jobs)
             del rows, averages, work  # the matrices go before the next ones come
-        path, price = self._choose(grid, values, folds, bags, codes, judge)
-        kernel, context = list(product(grid.kernels, grid.contexts))[path]
-        rows = rows_at(kernel, context)
-        accuracies = [roughly(options)] * price + [options]
-        with progress.part(n_paths * len(folds), "fit on all bags", parts=price + 1) as part:
-            *_, fits = self._path(rows, bags, codes, grid.prices[: price + 1], accuracies, seed, progress=part)
-        self._store_fits(bags, codes, kernel, rows, context, fits)
+        chosen = self._choose(grid, walks, bags, codes, judge)
+        n_fits = len(grid.contexts) * len(grid.prices) * len(self._positive_codes())
+        with progress.part(n_paths * len(folds), "fit on all bags", parts=n_fits) as part:
+            self._fit_all(bags, codes, grid, chosen, rows_at, seed, options, part)
         if self.probability:
-            seen = np.concatenate([found[price][fold.test] for found, fold in zip(values[path], folds)])
-            self._store_probabilities(seen, np.concatenate([codes[fold.test] for fold in folds]), options)
+            seen = [
+                (self._judged(walk, grid, chosen, bags)[walk.fold.test], codes[walk.fold.test])
+                for walk in walks[chosen.kernel]
+            ]
+            values, classes = (np.concatenate(part) for part in zip(*seen))
+            self._store_probabilities(values, classes, options)
         progress.end(fitted=True)
         return self
-
-    @staticmethod
-    def _widest(grid: Grid) -> float:
-        """The largest price times the largest kernel value: it decides on the precision of kernel values."""
-        return max(max(price.positive, price.negative) for price in grid.prices) * (1.0 + max(grid.contexts))
 
     def _rows_at(
         self,
@@ -227,8 +254,66 @@ probability
         context: float,
     ) -> Rows:
         """Rows of one gamma and context, all in the same precision."""
-        C = self._widest(grid) / (1.0 + context)
-        return self._rows_of(bags, kernel, C, context, pairs=pairs, sets=sets)
+        return self._rows_of(bags, kernel, grid.widest / (1.0 + context), context, pairs=pairs, sets=sets)
+
+    def _walk(
+        self,
+        walk: Walk,
+        rows: Rows,
+        bags: Bags,
+        codes: IntArray,
+        prices: Sequence[Prices],
+        context: float,
+        averages: Averages,
+        seed: int,
+        options: Options,
+        progress: Silent,
+        number: int,
+    ) -> None:
+        """Learn from the bags of a fold at each of the prices in turn; the walk goes on where it was."""
+        rough = roughly(options)
+        rngs = [np.random.default_rng([seed, k]) for k in self._positive_codes()]
+        before = walk.guesses(context)
+        with progress.part(number, "fold"):
+            for price in prices:
+                held_out = walk.fold.held_out
+                tasks = self._tasks(rows, bags, codes, price, held_out=held_out, before=before, averages=averages)
+                found = [
+                    recipe.settle(task, rough, rng) if rough.refine else recipe.fit(task, rough, rng).solution
+                    for task, rng in zip(tasks, rngs)
+                ]
+                before = guesses_of(found)
+                walk.took(before, context, bags.offsets, first=price is prices[0])
+
+    def _fit_all(
+        self,
+        bags: Bags,
+        codes: IntArray,
+        grid: Grid,
+        chosen: Choice,
+        rows_at: partial[Rows],
+        seed: int,
+        options: Options,
+        progress: Silent,
+    ) -> None:
+        """Fit all bags, at the point chosen or at all that the average is made of, and store the function."""
+        kernel, functions, told = grid.kernels[chosen.kernel], [], None
+        alone = self.combine == "best"
+        prices = grid.prices[: chosen.price + 1] if alone else grid.prices
+        for c, context in enumerate(grid.contexts):
+            if alone and c != chosen.context:
+                continue
+            rows = rows_at(kernel, context)
+            accuracies = [roughly(options)] * chosen.price + [options] if alone else [options] * len(prices)
+            path = self._path(rows, bags, codes, prices, accuracies, seed, progress, first=c * len(grid.prices))
+            for p, fits in enumerate(path):
+                if not alone or p == chosen.price:
+                    functions.append(BagFunction.of(fits, bags, kernel, rows, context))
+                if (c, p) == (chosen.context, chosen.price):
+                    told = fits
+            del rows, path, fits  # as above
+        assert told is not None
+        self._store_fits(bags, codes, kernel, functions, told)
 
     def _path(
         self,
@@ -238,65 +323,51 @@ probability
         prices: Sequence[Prices],
         accuracies: Sequence[Options],
         seed: int,
-        *,
-        held_out: BoolArray | None = None,
-        averages: Averages | None = None,
-        progress: Silent = Silent(),
+        progress: Silent,
+        first: int,
     ) -> Iterator[list[Fit]]:
         """Fit all two-class problems at each of the prices in turn, every fit starting from the one before."""
         wanted, before = self._positive_codes(), None
         rngs = [np.random.default_rng([seed, k]) for k in wanted]
-        n_jobs = self.n_jobs if held_out is None else 1
-        for i, (price, options) in enumerate(zip(prices, accuracies)):
-            tasks = self._tasks(rows, bags, codes, price, held_out=held_out, before=before, averages=averages)
-            before = self._fit_tasks(tasks, options, rngs, n_jobs, progress, first=i * len(wanted))
-            yield before
+        for i, (price, options) in enumerate(zip(prices, accuracies), start=first):
+            tasks = self._tasks(rows, bags, codes, price, before=before)
+            fits = self._fit_tasks(tasks, options, rngs, self.n_jobs, progress, first=i * len(wanted))
+            before = guesses_of([fit.solution for fit in fits])
+            yield fits
 
-    def _values(
-        self,
-        rows: Rows,
-        bags: Bags,
-        codes: IntArray,
-        prices: Sequence[Prices],
-        fold: Fold,
-        averages: Averages,
-        seed: int,
-        options: Options,
-        progress: Silent,
-        number: int,
-    ) -> list[FloatArray]:
-        """Values of all bags at each of the prices, learned without the bags held out."""
-        accuracies = [roughly(options)] * len(prices)
-        with progress.part(number, "fold"):
-            path = self._path(rows, bags, codes, prices, accuracies, seed, held_out=fold.held_out, averages=averages)
-            return [bag_values(fits, bags.offsets) for fits in path]
+    def _judged(self, walk: Walk, grid: Grid, chosen: Choice, bags: Bags) -> FloatArray:
+        """Values of bags by which a fold judges what was chosen."""
+        if self.combine == "average":
+            return walk.average(bags.offsets)
+        return walk.values[chosen.context * len(grid.prices) + chosen.price]
 
-    def _choose(
-        self,
-        grid: Grid,
-        values: list[list[list[FloatArray]]],
-        folds: list[Fold],
-        bags: Bags,
-        codes: IntArray,
-        judge: Judge,
-    ) -> tuple[int, int]:
-        """The best point, by the number of its path and of its price; of equals the first. Stores what was seen."""
-        scores = np.array(
-            [
-                [judge(found[price][fold.test], codes[fold.test], bags, fold.test) for found, fold in zip(path, folds)]
-                for path in values
-                for price in range(len(grid.prices))
-            ]
-        )
-        if np.isnan(scores).any():
+    def _choose(self, grid: Grid, walks: list[list[Walk]], bags: Bags, codes: IntArray, judge: Judge) -> Choice:
+        """The best point, of equals the first: of all, or of the kernel whose average is the best. Stores what was
+        seen."""
+
+        def score(walk: Walk, values: FloatArray) -> float:
+            test = walk.fold.test
+            return judge(values[test], codes[test], bags, test)
+
+        n_points = len(grid.contexts) * len(grid.prices)
+        scores = np.array([[score(w, w.values[i]) for w in own] for own in walks for i in range(n_points)])
+        averages = np.array([[score(w, w.average(bags.offsets)) for w in own] for own in walks])
+        if np.isnan(scores).any() or np.isnan(averages).any():
             raise ValueError(f"scoring={self.scoring!r} gave NaN on a fold; use another scoring or fewer folds")
         points = [
             {"C_positive": p.positive, "C_negative": p.negative, "gamma": kernel.gamma, "context": context}
             for kernel, context, p in product(grid.kernels, grid.contexts, grid.prices)
         ]
         self.cv_results_ = results_of(points, scores)
-        best = int(np.argmax(scores.mean(axis=1)))
-        self.best_params_, self.best_score_ = points[best], float(scores[best].mean())
+        mean, of_average = scores.mean(axis=1), averages.mean(axis=1)
+        if self.combine == "average":
+            own = np.arange(len(points)) // n_points == int(np.argmax(of_average))
+            best = int(np.argmax(np.where(own, mean, -np.inf)))
+        else:
+            best = int(np.argmax(mean))
+        kernel, (context, price) = best // n_points, divmod(best % n_points, len(grid.prices))
+        self.best_score_ = float(of_average[kernel] if self.combine == "average" else mean[best])
+        self.best_params_ = points[best]
         for name, value in points[best].items():
             setattr(self, f"{name}_", value)
-        return divmod(best, len(grid.prices))
+        return Choice(kernel, context, price)

@@ -58,6 +58,9 @@ class SolverConstants:
     """Epochs over all dense rows after which Newton's method takes over; where columns are uneven, it begins. With 20
     dense and sparse rows no longer gave one model to six digits; 50 and 800 change nothing on small fits
     (docs/choices.md, constants)."""
+    bag_dense_epochs: float = 1.0
+    """The same for the squared hinge loss of instances of bags: many SVMs on nearly the same rows follow one another
+    there, and Newton's method keeps its Hessian (docs/choices.md, many bags). For the hinge it takes longer."""
     dense_newton_steps: int = 100
     """Newton steps on dense rows before they are given up: a bound; 50 end it sooner where columns are uneven, for the
     same objective (docs/choices.md, constants)."""

@@ -21,7 +21,7 @@ from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.losses import Losses, pieces
 from wellsvm.rows.base import instances_of
 from wellsvm.rows.linear import Dual, LinearRows
-from wellsvm.solver.dense_newton import DenseNewton
+from wellsvm.solver.dense_newton import DenseNewton, Outcome
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.threads import slices
 
@@ -216,7 +216,7 @@ class LinearState(State):
 
         The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
         """
-        dense = self.rows.dense and self.label_set.starts is None
+        dense = self.rows.dense and (self.label_set.starts is None or self._is_one_instance_a_row())
         n_rows = self.alpha.size if rows is None else rows.size
         if not dense or self.gave_up or n_rows == 0:
             return False
@@ -232,9 +232,15 @@ class LinearState(State):
         # Where coordinate descent was too slow for one labelling it is for the next.
         return self._newton is not None or self._visits > self.options.dense_epochs * n_rows
 
+    def _is_one_instance_a_row(self) -> bool:
+        """Whether every bag has at most one key instance, and there is one choice of them: instances are then rows."""
+        return len(self.labels) == 1 and bool(self.sum_rows(np.abs(self.labels[0])).max() <= 1)
+
     def _descend_by_newton(self, mu: FloatArray, rows: IntArray | None, goal: float) -> Sweep | None:
         """Solve the SVM at ``mu`` by Newton's method; None where that got nowhere."""
         rows = np.arange(self.alpha.size) if rows is None else rows
+        if self.label_set.starts is not None:
+            return self._descend_on_keys(mu, rows, goal)
         n, few = self.alpha.size, rows.size < self.options.few_rows * self.alpha.size
         if self._newton is None or not np.array_equal(self._newton[0], rows):
             part = self.rows.part(rows) if few else self.rows
@@ -250,6 +256,26 @@ class LinearState(State):
         outcome = newton.solve(columns, mu, losses, U[:, : mu.size], self.options.newton_goal * goal)
         alpha = self.alpha.copy()
         alpha[chosen] = outcome.alpha
+        return self._took(alpha, mu, rows, outcome)
+
+    def _descend_on_keys(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
+        """As `_descend_by_newton` where the one labeled instance of a row stands for it; others have no price."""
+        if self._newton is None:
+            self._newton = rows, DenseNewton(self.rows.compact, self.options)
+        newton = self._newton[1]
+        taking_part = np.zeros(self.alpha.size, dtype=bool)
+        taking_part[rows] = True
+        if not newton.affordable(mu) or np.any(self.alpha[~taking_part]):
+            return None
+        columns = self.columns[:, :1]
+        priced = self.at_instances(taking_part) & (columns[:, 0] != 0)
+        losses = Losses(np.where(priced, self.at_instances(self.losses.cap), 0.0), self.at_instances(self.losses.ridge))
+        U = newton.rows.combine(self.spread(self.alpha, self.labels[0])[:, None])
+        outcome = newton.solve(columns, mu, losses, U, self.options.newton_goal * goal)
+        return self._took(self.sum_rows(outcome.alpha * priced), mu, rows, outcome)
+
+    def _took(self, alpha: FloatArray, mu: FloatArray, rows: IntArray, outcome: Outcome) -> Sweep | None:
+        """Go on with dual variables that Newton's method found; None where they are no better."""
         weights = self.rows.combine(self.at_instances(alpha)[:, None] * self.columns[:, : mu.size])
         if not outcome.reached:
             self.gave_up = True
