@@ -28,9 +28,8 @@ from wellsvm import Bags, MultiInstanceSVCCV
 __all__ = ["BAG_STUDIES"]
 
 SETS = ("mil_musk1", "mil_elephant", "mil_tiger", "mil_fox", "mil_musk2")
-CHOOSES_BY_ITSELF, SAME_FOLDS = "MultiInstanceSVCCV", "same_folds"
 METHODS = {
-    CHOOSES_BY_ITSELF: "",
+    "MultiInstanceSVCCV": "",
     "MultiInstanceSVC": "WellSVM, not refined",
     "MultiInstanceSVC, refined": "WellSVM",
     "MI-SVM": "MI-SVM",
@@ -91,16 +90,8 @@ def _run_cv(name: str, repeat: int, fold: int, method: str) -> Entry:
     return {"accuracy": float(model.score(bags[test], y[test])), **chosen, **facts}
 
 
-def _fold(entry: Entry) -> tuple[str, int, int]:
-    return entry["set"], entry["repeat"], entry["fold"]
-
-
 def _table(entries: Sequence[Entry], figure: str) -> str:
-    """Mean per set and method; a method with fewer runs shows how many. "same_folds" is the accuracy on the folds that
-    MultiInstanceSVCCV was run on."""
-    if figure == SAME_FOLDS:
-        run = {_fold(entry) for entry in entries if entry["method"] == CHOOSES_BY_ITSELF}
-        entries, figure = [entry for entry in entries if _fold(entry) in run], "accuracy"
+    """Mean per set and method; a method with fewer runs shows how many."""
     if not entries:
         return ""
     methods = [m for m in METHODS if any(entry["method"] == m for entry in entries)]
