@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
-from wellsvm.estimators.choosing import choose, few_label_folds
+from wellsvm.estimators.held_out_choice import choose, few_label_folds
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
 from wellsvm.rows.kernels import Kernel

@@ -14,8 +14,8 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from wellsvm._arguments import number, whole_number
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
-from wellsvm.estimators.choosing import Decided
-from wellsvm.estimators.judges import score_of
+from wellsvm.estimators.held_out_choice import Decided
+from wellsvm.estimators.user_scoring import score_of
 from wellsvm.model_selection import _fold as checked_fold
 from wellsvm.model_selection import splitter_or_folds
 

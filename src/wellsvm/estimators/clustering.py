@@ -14,10 +14,10 @@ from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import FloatArray
 from wellsvm.estimators.base import AS_IN_PAPER, all_or_nothing, loss_of, make_kernel, options_of
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
-from wellsvm.estimators.divided import ClustersDivided
+from wellsvm.estimators.clusters_divided import ClustersDivided
+from wellsvm.estimators.clusters_together import ClustersTogether
 from wellsvm.estimators.divisions import INITS, Tree
 from wellsvm.estimators.links import links_of
-from wellsvm.estimators.together import ClustersTogether
 from wellsvm.labels import Links
 
 __all__ = ["MaxMarginClustering"]

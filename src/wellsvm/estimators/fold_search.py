@@ -17,7 +17,7 @@ from wellsvm.engine.along_prices import values_along_prices
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent
-from wellsvm.estimators.choosing import for_folds, held_out_score
+from wellsvm.estimators.held_out_choice import for_folds, held_out_score
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels

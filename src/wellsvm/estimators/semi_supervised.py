@@ -20,7 +20,7 @@ from wellsvm.estimators.checkpoints import stages_of
 from wellsvm.estimators.evidence import told_verdict
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
-from wellsvm.estimators.told import tell_outcome
+from wellsvm.estimators.verbose_outcome import tell_outcome
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 

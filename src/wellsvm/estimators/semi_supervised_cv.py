@@ -17,11 +17,11 @@ from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.choosing import choose, few_label_folds
 from wellsvm.estimators.fold_search import FoldSearch, TrialData
+from wellsvm.estimators.held_out_choice import choose, few_label_folds
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
-from wellsvm.estimators.told import tell_outcome
+from wellsvm.estimators.verbose_outcome import tell_outcome
 from wellsvm.losses import Losses
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options

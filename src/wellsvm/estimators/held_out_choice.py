@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.safety import ramp_losses
-from wellsvm.estimators.judges import score_of
+from wellsvm.estimators.user_scoring import score_of
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 
