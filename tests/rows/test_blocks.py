@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from wellsvm import (
     Bags,
@@ -273,6 +274,8 @@ def test_a_search_on_blocks_does_not_ask_for_neighbors(tmp_path, data):
     model = SemiSupervisedSVCCV(unlabeled=-1, cv=2, Cs_unlabeled=[0.1], random_state=0)
     model.fit(folder_of(tmp_path, X, 3), y)
     assert model.neighbors_ is None
+    in_memory = clone(model).set_params(neighbors=None).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, in_memory.coef_)
     with pytest.raises(ValueError, match="checkpoint and neighbors=6"):
         SemiSupervisedSVC(unlabeled=-1, neighbors=6, checkpoint=tmp_path / "fit").fit(X, y)
 

@@ -82,7 +82,7 @@ def cutting_plane(
         history.append(record)
         if options.verbose:
             show(history, title)
-        if status is not None and solution.gap > options.solved_slack * options.tol * abs(solution.upper):
+        if status is not None and not solution.solved_to(options.tol):
             status = Status.MASTER_NOT_SOLVED
         if status is None and len(history) >= options.max_iter:
             status = Status.ENOUGH if options.relaxation_starts else Status.MAX_ITER

@@ -293,7 +293,7 @@ stopping, weight_update, search, intercept_scaling, probability
         if n_classes > 2:
             return "annealed"
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        few = not isinstance(X, Blocks) and X.shape[0] <= Options.most_rows_for_neighbors
+        few = X.shape[0] <= Options.most_rows_for_neighbors
         return "smooth" if flag("fit_intercept", self.fit_intercept) and (few or not linear) else "local"
 
     def _kernels(self, X: Matrix) -> list[Kernel]:

@@ -257,7 +257,7 @@ class Solution:
 
     def solved_to(self, tol: float) -> bool:
         """Whether the bounds are within ``tol`` of each other, relatively."""
-        return self.gap <= Options.solved_slack * tol * abs(self.upper)
+        return self.gap <= self.state.options.solved_slack * tol * abs(self.upper)
 
     @property
     def y(self) -> LabelArray:
