@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from wellsvm.engine.group_counts import GroupCounts
 from wellsvm.engine.group_judgement import judge_groups
-from wellsvm.engine.likely_counts import likely_counts, likely_path
+from wellsvm.engine.likely_counts import likely_counts, likely_path, likely_scores
 from wellsvm.labels import ProportionLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -123,3 +123,23 @@ def test_overlapping_classes_are_not_searched_for_and_separate_ones_may_be():
     assert verdict.price in OPTIONS.group_prices
     few = judge_groups(rows, [groups_of(truth, 100)], "squared_hinge", prices, 0, OPTIONS)
     assert few == (OPTIONS.group_price, False), "too few groups to hold any out"
+
+
+@pytest.mark.parametrize("make", [lambda X: LinearRows(X, 1.0), lambda X: GramRows(X @ X.T, 1.0)])
+def test_scores_of_many_rows_are_found_on_some_groups_and_agree_with_those_of_all(make):
+    rng = np.random.default_rng(1)
+    y = rng.random(1200) < 0.4
+    X = rng.standard_normal((1200, 4)) + np.where(y, 1.0, -1.0)[:, None]
+    groups = np.arange(1200) // 8
+    labels = ProportionLabels(groups, np.bincount(groups, weights=y).astype(int))
+    few = labels.some_groups(300, 1, np.random.default_rng(0))
+    assert few.size == 296, "37 whole groups: one more would be all of 300 rows and above"
+    assert labels.part(few).contains(np.where(y, 1, -1).astype(np.int8)[few])
+    losses = Losses.of("hinge", np.full(1200, 0.1))
+    (whole,), (some,) = (
+        likely_scores(make(X), [labels], losses, 0.1, True, np.random.default_rng(0), replace(OPTIONS, searched_rows=n))
+        for n in (600, 300)
+    )
+    assert np.mean((some > 0) == (whole > 0)) > 0.95
+    assert np.corrcoef(some, whole)[0, 1] > 0.98
+    assert not np.array_equal(some, whole)

@@ -57,14 +57,11 @@ def judge_groups(
         Constants.
     """
     rng, n_groups = np.random.default_rng(seed), int(label_sets[0].groups.max()) + 1
-    order = rng.permutation(n_groups)
     if n_groups < 2 * options.group_folds:
         return GroupVerdict(options.group_price, False)  # too few to hold any out
-    sizes = np.bincount(label_sets[0].groups, minlength=n_groups)[order]
-    judged = order[: max(2 * options.group_folds, int(np.searchsorted(np.cumsum(sizes), options.judged_rows)))]
-    chosen = np.flatnonzero(np.isin(label_sets[0].groups, judged))
+    chosen = label_sets[0].some_groups(options.judged_rows, 2 * options.group_folds, rng)
     if chosen.size < C.size:
-        rows, C, label_sets = rows.part(chosen), C[chosen], [_part(labels, chosen) for labels in label_sets]
+        rows, C, label_sets = rows.part(chosen), C[chosen], [labels.part(chosen) for labels in label_sets]
     fold = rng.permutation(int(label_sets[0].groups.max()) + 1) % options.group_folds
     problems = [_Problem.of(rows, labels, fold, C, rng, options) for labels in label_sets]
     best = int(np.argmin(np.sum([problem.unlikely for problem in problems], axis=0)))
@@ -134,9 +131,3 @@ class _Problem(NamedTuple):
 def _pooled(values: Sequence[FloatArray], out: Sequence[BoolArray]) -> FloatArray:
     """Of every row the value of the fold that held it out."""
     return np.asarray(np.select(list(out), list(values)))
-
-
-def _part(labels: ProportionLabels, chosen: IntArray) -> ProportionLabels:
-    """The set of some whole groups."""
-    groups, inverse = np.unique(labels.groups[chosen], return_inverse=True)
-    return ProportionLabels(inverse, labels.low[groups], labels.high[groups], labels.y_known[chosen])

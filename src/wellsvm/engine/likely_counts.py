@@ -20,9 +20,10 @@ from wellsvm.engine.smooth import SmoothSolution, descent_options
 from wellsvm.labels.proportions import ProportionLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.rows.coordinates import Coordinates
+from wellsvm.rows.base import Rows
+from wellsvm.rows.coordinates import Coordinates, coordinates_of
 
-__all__ = ["likely_counts", "likely_path"]
+__all__ = ["likely_counts", "likely_path", "likely_scores"]
 
 
 def likely_counts(
@@ -36,6 +37,34 @@ def likely_counts(
     prices = [price for price in options.group_prices if few and price < share]
     *_, last = likely_path(coordinates, labels, losses.prices, [*prices, share], offset, options)
     return last
+
+
+def likely_scores(
+    rows: Rows,
+    label_sets: Sequence[ProportionLabels],
+    losses: Losses,
+    share: float,
+    offset: bool,
+    rng: np.random.Generator,
+    options: Options,
+) -> list[FloatArray]:
+    """f of every row for a search to go on from, one for every label set.
+
+    Where rows are many it is found on some of the groups, at the price of all of them: passes over all rows are better
+    spent on the search.
+    """
+    part, some, chosen = rows, label_sets, None
+    if rows.n_instances > 2 * options.searched_rows:
+        chosen = label_sets[0].some_groups(options.searched_rows, 1, rng)
+        dearer = rows.n_instances / chosen.size
+        losses = Losses(losses.cap[chosen] * dearer, losses.ridge[chosen] / dearer)
+        part, some = rows.part(chosen), [labels.part(chosen) for labels in label_sets]
+    coordinates = coordinates_of(part, np.arange(0), rng, options)
+    found = [likely_counts(coordinates, labels, losses, options, share, offset) for labels in some]
+    if chosen is None:
+        return [one.f for one in found]
+    U = np.stack([rows.from_part(one.coefficients(), chosen) for one in found], axis=1)
+    return list(rows.scores(np.ascontiguousarray(U)).T + np.array([[one.added] for one in found]))
 
 
 def likely_path(

@@ -196,7 +196,7 @@ class PositiveUnlabeledSVC(WeakBase):
         prices = np.where(positive, C, C_unlabeled) * ground.weight
         for rows, kind in ((positive, "positive"), (free, "unlabeled")):
             if not np.any(prices[rows] > 0):
-                raise ValueError(f"sample_weight is 0 for every {kind} row; there is nothing left to learn from")
+                raise ValueError(f"sample_weight is 0 for every {kind} row; one class alone teaches nothing")
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)

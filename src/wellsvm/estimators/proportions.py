@@ -9,7 +9,7 @@ import numpy as np
 from wellsvm._arguments import flag, number
 from wellsvm._typing import FloatArray
 from wellsvm.engine.group_judgement import GroupVerdict, judge_groups
-from wellsvm.engine.likely_counts import likely_counts
+from wellsvm.engine.likely_counts import likely_counts, likely_scores
 from wellsvm.engine.recipe import Fit
 from wellsvm.estimators.base import all_or_nothing
 from wellsvm.estimators.callbacks import with_callbacks
@@ -226,13 +226,14 @@ class ProportionSVC(WeakBase):
         if judged:
             verdict = judge_groups(ground.rows, label_sets, ground.loss, prices, ground.seed, ground.options)
         self.searched_ = verdict.searches
-        coordinates = coordinates_of(ground.rows, np.arange(0), ground.rng(len(label_sets)), ground.options)
-        descend = partial(likely_counts, share=verdict.price, offset=ground.rows.bias > 0)
+        rows, rng, offset = ground.rows, ground.rng(len(label_sets)), ground.rows.bias > 0
         heard = np.ones(prices.size, dtype=bool)
         if not verdict.searches:
+            coordinates = coordinates_of(rows, np.arange(0), rng, ground.options)
+            descend = partial(likely_counts, share=verdict.price, offset=offset)
             return self._fit_sets(
                 ground, known, label_sets, [()] * len(label_sets), prices, heard, smooth=(coordinates, descend)
             )
         losses = Losses.of(ground.loss, prices)
-        scores = [[descend(coordinates, labels, losses, ground.options).f] for labels in label_sets]
-        return self._fit_sets(ground, known, label_sets, scores, prices, heard)
+        first = likely_scores(rows, label_sets, losses, verdict.price, offset, rng, ground.options)
+        return self._fit_sets(ground, known, label_sets, [[f] for f in first], prices, heard)

@@ -75,6 +75,18 @@ class ProportionLabels(LabelSet):
         chosen[order] = place < n_positive[groups[order]]
         return chosen
 
+    def some_groups(self, most_rows: int, least: int, rng: np.random.Generator) -> IntArray:
+        """Rows of whole groups, drawn at random: at least so many groups, and then no more than so many rows."""
+        order = rng.permutation(int(self.groups.max()) + 1)
+        sizes = np.bincount(self.groups, minlength=order.size)[order]
+        drawn = order[: max(least, int(np.searchsorted(np.cumsum(sizes), most_rows)))]
+        return np.flatnonzero(np.isin(self.groups, drawn))
+
+    def part(self, chosen: IntArray) -> ProportionLabels:
+        """The set of some whole groups, given their rows."""
+        groups, inverse = np.unique(self.groups[chosen], return_inverse=True)
+        return ProportionLabels(inverse, self.low[groups], self.high[groups], self.y_known[chosen])
+
     def contains(self, y: LabelArray) -> bool:
         """Tell whether ``y`` keeps the known labels and the bounds of every group."""
         y, known = np.asarray(y), self.y_known != 0
