@@ -188,12 +188,14 @@ def test_convert_unpacks_under_a_limit(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("column", ["label", "bag", "keep"])
 def test_integers_of_more_than_64_bits_are_refused_by_the_name_of_their_column(tmp_path, column):
-    pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")
     from wellsvm.cli._batches import batches
     from wellsvm.cli._data import Format, Layout, read
 
     path = tmp_path / "rows.csv"
     path.write_text(f"label,bag,keep,x\n0,0,0,1\n1,1,1,2\n{','.join(['9' * 20] * 3)},3\n")
+    if pl.read_csv(path, infer_schema_length=None, ignore_errors=True).schema[column] != pl.Int128:
+        pytest.skip("this release of polars does not read such integers as integers")
     others = tuple({"label", "bag", "keep"} - {column})
     layout = Layout(**{column: (column,) if column == "keep" else column}, ignore=others)
     for act in (lambda: list(batches(path, Format.AUTO, layout)), lambda: read(path, Format.AUTO, layout)):

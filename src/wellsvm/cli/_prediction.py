@@ -149,4 +149,5 @@ def _write_file(columns: dict[str, np.ndarray], output: Path) -> None:
         elif output.suffix.lower() == ".parquet":
             polars().DataFrame(columns).write_parquet(file)
         else:
-            polars().DataFrame(_cells(columns)).write_csv(file)
+            # as text first: polars 1.34 says nothing where a full disk cuts a file short
+            file.write(polars().DataFrame(_cells(columns)).write_csv().encode())

@@ -55,7 +55,8 @@ def native_rows(X: Matrix, module: ModuleType | None = None, places: IntArray | 
             common = np.promote_types(indices.dtype, indptr.dtype)
             indices, indptr = indices.astype(common, copy=False), indptr.astype(common, copy=False)
         return module.csr_rows(data, indices, indptr, X.shape[1], places)
-    return module.dense_rows(np.require(X, requirements="A"), places)
+    # NumPy before 2.0 calls an array without entries aligned wherever it lies.
+    return module.dense_rows(np.require(X if X.size else X.copy(), requirements="A"), places)
 
 
 class LinearRows:
