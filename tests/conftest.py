@@ -1,4 +1,4 @@
-"""Shared by all tests: where the real data are, what to leave out without them, and which checks are slow."""
+"""Shared by all tests: one thread, where the real data are, what to leave out without them, which checks are slow."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
+
+# Problems of tests are small: threads of BLAS and OpenMP would spend their time waiting for each other, most of all
+# beside other processes (a file of tests took 94 s of processor time in place of 6). The variables are for what is
+# loaded or started later; NumPy is loaded already, by pytest's filters of warnings.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+if not any(name in os.environ for name in THREADS):
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    threadpool_limits(1)
 
 
 def _data_folder() -> Path | None:

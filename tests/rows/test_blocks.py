@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -286,11 +287,18 @@ def calls_of_blocks(fit, *data):
     files = {"blocks", "block_rows", "working", "folder", "manifest"}
     telling = {"is_dask", "blocks_of", "computed", "is_sparse", "require_linear"}
 
+    @cache  # one path for each file, not for each call
+    def kind_of(name):
+        path = Path(name)
+        if "wellsvm" not in path.parts:
+            return None
+        return "blocks" if path.stem in files or path.parent.name == "dask" else path.stem
+
     def count(frame, event, arg):
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and "wellsvm" in path.parts:
-            counts["blocks"] += path.stem in files or path.parent.name == "dask"
-            counts["told from X"] += path.stem == "_input" and frame.f_code.co_name in telling
+        if event == "call":
+            kind = kind_of(frame.f_code.co_filename)
+            counts["blocks"] += kind == "blocks"
+            counts["told from X"] += kind == "_input" and frame.f_code.co_name in telling
 
     sys.setprofile(count)
     try:
