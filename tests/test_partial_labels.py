@@ -196,6 +196,29 @@ def test_auto_with_nothing_but_minus_one():
         normalize_partial_labels([-1, -1])
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["", "a", "", "b"],
+        ["", None, "", "b"],
+        np.array(["", "a", "", "b"]),
+        np.array(["", None, "", "b"], dtype=object),
+        np.ma.array(["", "a", "", "b"], mask=[0, 1, 0, 0]),
+    ],
+)
+def test_auto_does_not_guess_what_an_empty_string_means(y):
+    with pytest.raises(ValueError, match=r"2 empty string\(s\), the first at index 0.*unlabeled=None .* unlabeled=''"):
+        normalize_partial_labels(y)
+
+
+def test_empty_strings_of_series():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for y in (pd.Series([None, "", "b"]), pd.Series([None, "", "b"], dtype="string"), pl.Series([None, "", "b"])):
+        with pytest.raises(ValueError, match=r"1 empty string\(s\), the first at index 1"):
+            normalize_partial_labels(y)
+        check(read(y, ""), ["b"], [-1, -1, 0], "O")
+
+
 # explicit markers, and none
 
 
@@ -226,6 +249,10 @@ def test_auto_with_nothing_but_minus_one():
         (np.array(["a", "?", "b"], dtype=object), "?", ["a", "b"], [0, -1, 1]),
         (np.array(["a", "?", "b"], dtype=object), np.array(["?", "!"]), ["a", "b"], [0, -1, 1]),
         (["a", "auto", "b"], ["auto"], ["a", "b"], [0, -1, 1]),
+        (["a", "", "b"], "", ["a", "b"], [0, -1, 1]),
+        (["a", "", None, "b"], "", ["a", "b"], [0, -1, -1, 1]),
+        (["a", "", None, "b"], [], ["", "a", "b"], [1, 0, -1, 2]),
+        (["a", "", "b"], None, ["", "a", "b"], [1, 0, 2]),
         (["a", "-1", "b"], [-1, "?"], ["-1", "a", "b"], [1, 0, 2]),
         (np.array([0, 1, 2], dtype=np.uint8), -1, [0, 1, 2], [0, 1, 2]),
         (np.array([0, 1, 255], dtype=np.uint8), [-1, 255], [0, 1], [0, 1, -1]),

@@ -20,6 +20,7 @@ from sklearn.utils.validation import column_or_1d
 
 __all__ = [
     "PartialLabels",
+    "class_order",
     "missing_cells",
     "normalize_partial_labels",
     "require_label_values",
@@ -65,7 +66,8 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         The value or values that mark unlabeled rows. Missing cells (masked, None, NaN, NA, NaT, null) always mark them,
         unless this is None.
 
-        - ``"auto"``: if any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary
+        - ``"auto"``: an empty string next to other strings is an error, as it may be a class or stand for a missing
+          label. If any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary
           class, whatever else occurs: {-1, 0, 1, NaN} has three classes. Otherwise -1 next to at
           least two other values means unlabeled (with a warning for {-1, 0, 1});
           {-1, +1} is fully labeled, with a warning; -1 next to one other value, or alone, is an error.
@@ -83,7 +85,7 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
     ------
     ValueError
         For a missing, empty, two-dimensional, continuous, infinite or complex target, an ambiguous -1,
-        missing cells with ``unlabeled=None``, or no label at all.
+        an ambiguous empty string, missing cells with ``unlabeled=None``, or no label at all.
     TypeError
         For labels that mix strings with other types, bytes, or markers of a type that ``y`` cannot hold.
     """
@@ -103,6 +105,8 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         keep = ~_equals_marker(known, unlabeled)
         rows, known = rows[keep], known[keep]
     _check_discrete(known, rows)
+    if auto:
+        _refuse_empty_strings(known, rows)
     if auto and not n_missing:
         keep = ~_assumed_unlabeled(known)
         rows, known = rows[keep], known[keep]
@@ -115,6 +119,17 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
     codes = np.full(missing.size, -1, dtype=np.intp)
     codes[rows] = inverse
     return PartialLabels(classes, codes, codes >= 0)
+
+
+def class_order(classes: NDArray[Any]) -> NDArray[np.intp]:
+    """The positions of classes in sorted order, in which scikit-learn's metrics read columns of probabilities."""
+    try:
+        return np.argsort(classes, kind="stable")
+    except TypeError:
+        raise TypeError(
+            "classes mixes values of different types, which have no order; use numbers or strings for all of them; got "
+            f"{classes.tolist()!r:.80}"
+        ) from None
 
 
 def require_two_classes(partial: PartialLabels) -> None:
@@ -332,6 +347,17 @@ def _check_discrete(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
         raise ValueError(
             f"Unknown label type: continuous. y[{rows[first]}] = {known[first]} is not a whole number; a "
             "classifier expects discrete classes, not a regression target."
+        )
+
+
+def _refuse_empty_strings(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
+    """Raise ValueError for labels that are empty strings: files have them where a label is missing."""
+    empty = known == "" if known.dtype.kind in "UO" else np.zeros(known.size, dtype=bool)
+    if empty.any():
+        raise ValueError(
+            f"y has {int(empty.sum())} empty string(s), the first at index {rows[np.argmax(empty)]}: the empty string "
+            "may be a class or stand for missing labels. Pass unlabeled=None if it is a class, or unlabeled='' if it "
+            "marks unlabeled rows."
         )
 
 

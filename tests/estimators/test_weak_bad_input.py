@@ -111,6 +111,7 @@ OWN = {
         "another number of groups": ({"shares": np.full(5, 0.5)}, ValueError, "5 groups, but groups names 6"),
         "classes that do not fit": ({"classes": ["a", "b", "c"]}, ValueError, "classes must name 2"),
         "the same class twice": ({"classes": ["a", "a"]}, ValueError, "different classes"),
+        "classes of mixed types": ({"classes": np.array(["a", 1], dtype=object)}, TypeError, "mixes .*have no order"),
         "a row without group and label": (
             {"groups": np.where(np.arange(N) == 3, np.nan, GROUPS)}, ValueError, "row 3 has neither"
         ),
@@ -144,6 +145,7 @@ OWN = {
         "all classes everywhere": ({"y": np.ones((N, 3), dtype=bool)}, ValueError, "every class is a candidate"),
         "names of another number": ({"classes": ["a"]}, ValueError, "classes must name the 3"),
         "the same name twice": ({"classes": ["a", "b", "a"]}, ValueError, "all different"),
+        "names of mixed types": ({"classes": np.array(["a", 1, 2], dtype=object)}, TypeError, "mixes .*have no order"),
         "a set beside a label": ({"y": [{0, 1}, 1] * (N // 2)}, TypeError, r"y\[1\]"),
         "classes of mixed types": ({"y": [{0, "a"}] * N}, TypeError, "different types"),
         "a class that is not named": ({"y": [{0, 1}] * N, "classes": [0, 2]}, ValueError, r"holds the class 1"),

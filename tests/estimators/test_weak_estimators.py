@@ -219,6 +219,33 @@ def test_proportions_are_read_in_all_usual_forms():
     np.testing.assert_array_equal(model.transduction_ == "spam", wanted == 1)
 
 
+def test_classes_are_sorted_whatever_the_order_of_shares():
+    """Metrics such as log_loss take columns of probabilities in the sorted order of the classes."""
+    pd = pytest.importorskip("pandas")
+    shares = pd.DataFrame(shares_of(TRUTH3, 3), columns=["a", "b", "c"])
+    wanted = ProportionSVC(random_state=0).fit(X3, groups=GROUPS, proportions=shares)
+    y = np.where(np.arange(N) % 7 == 0, np.array(["a", "b", "c"], dtype=object)[TRUTH3], None)
+    known = ProportionSVC(random_state=0).fit(X3, y, groups=GROUPS, proportions=shares)
+    turned = shares[["c", "a", "b"]]
+    named = ProportionSVC(classes=["c", "a", "b"], random_state=0)
+    for model, same in (
+        (ProportionSVC(random_state=0).fit(X3, groups=GROUPS, proportions=turned), wanted),
+        (named.fit(X3, groups=GROUPS, proportions=turned.to_numpy()), wanted),
+        (ProportionSVC(random_state=0).fit(X3, y, groups=GROUPS, proportions=turned), known),
+    ):
+        assert model.classes_.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(model.proportions_, shares)
+        np.testing.assert_array_equal(model.decision_function(X3), same.decision_function(X3))
+        np.testing.assert_array_equal(model.transduction_, same.transduction_)
+
+
+def test_one_share_is_that_of_the_second_class_given():
+    first = ProportionSVC(classes=["yes", "no"], random_state=0).fit(X, groups=GROUPS, proportions=shares_of(TRUTH))
+    assert first.classes_.tolist() == ["no", "yes"]
+    assert first.score(X, np.where(TRUTH == 1, "no", "yes")) > 0.9
+    np.testing.assert_allclose(first.proportions_[:, 0], list(shares_of(TRUTH).values()))
+
+
 @pytest.mark.parametrize("safe", [True, False])
 def test_every_group_has_its_proportions(safe):
     model = ProportionSVC(safe=safe, random_state=0).fit(X, groups=GROUPS, proportions=shares_of(TRUTH))
@@ -322,6 +349,24 @@ def test_candidates_are_read_in_all_usual_forms():
     model = CandidateLabelSVC(random_state=0).fit(X3, [set(names[list(cell)].tolist()) for cell in SETS])
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert all(t in cell for t, cell in zip(wanted.tolist(), SETS))
+
+
+def test_classes_are_sorted_whatever_the_order_of_candidates():
+    pd = pytest.importorskip("pandas")
+    matrix = np.array([[k in cell for k in range(3)] for cell in SETS])
+    frame = pd.DataFrame(matrix, columns=["a", "b", "c"])
+    wanted = CandidateLabelSVC(random_state=0).fit(X3, frame)
+    turned, order = frame[["c", "a", "b"]], ["c", "a", "b"]
+    sets = [{"abc"[k] for k in cell} for cell in SETS]
+    for model in (
+        CandidateLabelSVC(random_state=0).fit(X3, turned),
+        CandidateLabelSVC(classes=order, random_state=0).fit(X3, turned.to_numpy()),
+        CandidateLabelSVC(classes=order, random_state=0).fit(X3, sets),
+    ):
+        assert model.classes_.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(model.decision_function(X3), wanted.decision_function(X3))
+        np.testing.assert_array_equal(model.transduction_, wanted.transduction_)
+        np.testing.assert_array_equal(model.balance_, wanted.balance_)
 
 
 def test_two_classes_and_an_empty_set():

@@ -31,7 +31,8 @@ class CandidateLabelSVC(WeakBase):
     C_ambiguous : float, default=2.0
         Penalty on the loss of a row with several candidates.
     classes : array of shape (n_classes,) or None, default=None
-        Names of the classes. None: the columns of a data frame, the members of the sets, or 0, 1, ...
+        Names of the classes; for a matrix, in the order of its columns. None: the columns of a data frame, the members
+        of the sets, or 0, 1, ...
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
@@ -75,7 +76,7 @@ class CandidateLabelSVC(WeakBase):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Classes.
+        Classes, sorted.
     transduction_ : array of shape (n_samples,)
         Class of every training row, one of its candidates.
     balance_ : array of shape (n_classes,)

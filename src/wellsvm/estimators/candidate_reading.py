@@ -10,13 +10,13 @@ from scipy import sparse
 
 from wellsvm._input import checked_sparse
 from wellsvm._typing import BoolArray
-from wellsvm.partial_labels import normalize_partial_labels
+from wellsvm.partial_labels import class_order, normalize_partial_labels
 
 __all__ = ["read_candidates"]
 
 
 def read_candidates(Y: Any, n_rows: int, classes: Any) -> tuple[np.ndarray, BoolArray]:
-    """Return the classes and, of shape (n_rows, n_classes), which of them each row may have.
+    """Return the classes, sorted, and, of shape (n_rows, n_classes), which of them each row may have.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def read_candidates(Y: Any, n_rows: int, classes: Any) -> tuple[np.ndarray, Bool
         )
     if candidates.all():
         raise ValueError("every class is a candidate of every row, so the classes cannot be distinguished")
-    return named, candidates
+    order = class_order(named)
+    return named[order], candidates[:, order]
 
 
 def _is_set(cell: Any) -> bool:

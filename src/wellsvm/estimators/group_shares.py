@@ -10,7 +10,7 @@ import numpy as np
 from wellsvm._arguments import at_least, at_most
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.options import Options
-from wellsvm.partial_labels import PartialLabels, missing_cells, normalize_partial_labels
+from wellsvm.partial_labels import PartialLabels, class_order, missing_cells, normalize_partial_labels
 
 __all__ = ["GroupShares", "read_group_shares"]
 
@@ -22,7 +22,7 @@ class GroupShares:
     Attributes
     ----------
     known : PartialLabels
-        Classes, and the labels that are known.
+        Classes, sorted, and the labels that are known.
     names : array of shape (n_groups,)
         Names of the groups.
     rows : array of shape (n_rows,)
@@ -96,6 +96,8 @@ def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classe
         names, rows = _groups(groups, n_rows, partial)
     low, high, columns = _bounds(proportions, names, partial)
     named = _classes(classes, columns, partial, low.shape[1])
+    order = class_order(named)
+    named, low, high = named[order], low[:, order], high[:, order]
     codes = np.full(n_rows, -1, dtype=np.intp)
     if partial is not None:
         place = {name: k for k, name in enumerate(named.tolist())}

@@ -40,7 +40,7 @@ class ProportionSVC(WeakBase):
         Whether to skip the search for labels if it does not help to predict the proportions of held-out groups. The
         result is then the function under which the proportions are most likely, which the search starts from.
     classes : array of shape (n_classes,) or None, default=None
-        Names of the classes, in the order of the columns of ``proportions``. None: the column names of ``proportions``
+        Names of the classes, in the order of the shares in ``proportions``. None: the column names of ``proportions``
         if it has any, the classes in ``y`` if it is given, otherwise 0, 1, ...
     unlabeled : "auto", None, value or list of values, default="auto"
         The value or values that mark unlabeled rows in y, besides missing values.
@@ -87,7 +87,7 @@ class ProportionSVC(WeakBase):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Classes.
+        Classes, sorted.
     groups_ : array of shape (n_groups,)
         Names of the groups, sorted.
     proportions_ : array of shape (n_groups, n_classes)
@@ -186,10 +186,11 @@ class ProportionSVC(WeakBase):
         groups : array of shape (n_samples,)
             Group of every row; a missing value means that the row has no group.
         proportions : dict, array or data frame
-            For two classes, the share of ``classes_[1]`` in every group: a dict that maps each group to a share or an
-            interval (low, high), or an array in the order of the sorted groups. For any number of classes: a dict that
-            maps each group to a list of shares, or an array or data frame of shape (n_groups, n_classes); the index of
-            a data frame names the groups, its columns the classes.
+            For two classes, the share of the second class (``classes[1]``, or ``classes_[1]`` if ``classes`` is None)
+            in every group: a dict that maps each group to a share or an interval (low, high), or an array in the order
+            of the sorted groups. For any number of classes: a dict that maps each group to a list of shares, or an
+            array or data frame of shape (n_groups, n_classes); the index of a data frame names the groups, its columns
+            the classes, in any order.
         sample_weight : array of shape (n_samples,), optional
             Factor on the penalty on each row's loss.
 
