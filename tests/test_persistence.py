@@ -453,11 +453,11 @@ def test_there_are_golden_files():
     assert {path.stem for path in GOLDEN.glob("0.1/*.skops")} == set(GOLDEN_MODELS)
 
 
-if __name__ == "__main__":
-    write_golden(GOLDEN / ".".join(wellsvm.__version__.split(".")[:2]))
-
-
 def test_a_model_of_one_cluster_is_stored(tmp_path):
     X = np.random.default_rng(0).standard_normal((20, 2))
     wellsvm.save(MaxMarginClustering(1).fit(X), tmp_path / "model")
     np.testing.assert_array_equal(wellsvm.load(tmp_path / "model").predict(X), np.zeros(20))
+
+
+if __name__ == "__main__":
+    write_golden(GOLDEN / ".".join(wellsvm.__version__.split(".")[:2]))
