@@ -282,7 +282,7 @@ Search = Annotated[
     typer.Option(
         "--search", show_default=False,
         help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step, 'smooth' "
-        "moves the border itself meanwhile, 'local' does neither. "
+        "moves the boundary itself at the same time, 'local' does neither. "
         "[default: annealed; with --cv, auto]",
     ),
 ]  # fmt: skip

@@ -55,7 +55,7 @@ def semi_supervised(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from labeled and unlabeled ones.
+    """Train a classifier on labeled and unlabeled rows.
 
     Unlabeled rows have an empty label cell in CSV and Parquet; elsewhere their label is nan, or set by --unlabeled.
     """
@@ -116,7 +116,7 @@ def multi_instance(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify bags of rows, from one label per bag.
+    """Train a classifier of bags, with one label per bag.
 
     The bag of a row is its 'qid:' in svmlight, its entry of the array 'bag' in .npz, or its cell in a column.
     """
@@ -168,7 +168,7 @@ def clustering(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Cluster rows.
+    """Find clusters of rows.
 
     Labels in svmlight and .npz files are not used. In CSV and Parquet every column is a feature; see --ignore-column.
     """

@@ -92,7 +92,7 @@ def positive_unlabeled(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from positive and unlabeled ones.
+    """Train a classifier on positive and unlabeled rows.
 
     Unlabeled rows have an empty label cell in CSV and Parquet, or the label nan; 0 or -1 if positives have the label 1.
     """
@@ -141,7 +141,7 @@ def proportions(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from class shares of groups.
+    """Train a classifier on class shares of groups.
 
     The data hold the share of class 1 in each group of rows. In svmlight files, the group of a row is its 'qid:' and
     its label is the share of the group.
@@ -185,7 +185,7 @@ def noisy_labels(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from labels that may be wrong.
+    """Train a classifier on labels that may be wrong.
 
     The most suspicious data rows are listed.
     """
@@ -223,7 +223,7 @@ def candidates(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Classify rows, from candidate labels.
+    """Train a classifier on candidate labels.
 
     A cell such as a|b means that the class is a or b.
     """

@@ -24,7 +24,7 @@ def predict(
     memory: option.Memory = Layout.memory,
     quiet: option.Quiet = False,
 ) -> None:
-    """Predict the rows, or bags, of a data file.
+    """Predict the labels of the rows or bags in a file.
 
     The output has these columns: those of --keep-column; 'prediction'; 'decision', or 'decision_<class>' for more than
     two classes. For bags also 'bag', and 'instance': the index of the deciding instance within the bag, starting at 0,
