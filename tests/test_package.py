@@ -19,8 +19,8 @@ import json
 import numpy as np
 from wellsvm import SemiSupervisedSVC
 rng = np.random.default_rng(0)
-X = rng.standard_normal((60, 4)) + 2 * (np.arange(60) % 2)[:, None]
-y = np.where(np.arange(60) < 10, np.arange(60) % 2, np.nan)
+X = rng.standard_normal((40, 4)) + 2 * (np.arange(40) % 2)[:, None]
+y = np.where(np.arange(40) < 10, np.arange(40) % 2, np.nan)
 models = [SemiSupervisedSVC(kernel=k, loss="squared_hinge", tol=1e-5, random_state=0) for k in ("linear", "rbf")]
 values = [model.fit(X, y).decision_function(X).tolist() for model in models]
 """
@@ -29,7 +29,7 @@ values = [model.fit(X, y).decision_function(X).tolist() for model in models]
 def run(program, **environment):
     """Standard output of a fresh interpreter."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment}, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
