@@ -310,6 +310,11 @@ def test_hide_labels_checks_its_parameters(params, error, match):
         hide_labels([0, 1, 0, 1, 0, 1], **params)
 
 
+def test_an_empty_string_is_a_class_where_every_label_is_given():
+    hidden = hide_labels(["", "a", "b"] * 4, n_labeled=3, random_state=0)
+    assert sorted(label for label in hidden if label is not None) == ["", "a", "b"]
+
+
 def test_hide_labels_needs_two_classes():
     with pytest.raises(ValueError, match="at least 2 classes"):
         hide_labels([1, 1, 1], 0.5)

@@ -195,7 +195,7 @@ def hide_labels(
     if np.ndim(unlabeled) or isinstance(unlabeled, (set, frozenset)):
         raise TypeError(f"unlabeled={unlabeled!r} must be a single value, which marks the hidden rows.")
     partial = normalize_partial_labels(y, () if unlabeled is None else unlabeled)
-    if unlabeled is None and partial.classes.size > 2:
+    if unlabeled is None and partial.classes.size > 2 and partial.classes.dtype.kind in "if":
         # Only now can -1 mean "unlabeled"; two values are two classes, and "auto" would ask about them.
         partial = normalize_partial_labels(y, "auto")
     require_two_classes(partial)
