@@ -22,14 +22,15 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.task import Guess, Task
-from wellsvm.engine.thinning import thinned
+from wellsvm.engine.thinning import most_searched, thinned
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.solver.master import Solution, begin, solve_svm
+from wellsvm.solver.master import Solution, State, begin, solve_svm
 from wellsvm.threads import run
 
 __all__ = [
-    "Relabel", "alone", "at_full_price", "begins_on_some", "labels_alone", "roughly", "search", "search_together",
+    "Relabel", "alone", "at_full_price", "begins_on_some", "labels_alone", "roughly", "search", "search_from",
+    "search_together",
 ]  # fmt: skip
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
@@ -50,6 +51,16 @@ def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator)
     guesses = [guess]
     del guess
     return search_together([task], guesses, alone, options, [rng])[0]
+
+
+def search_from(svm: Solution, task: Task, options: Options, rng: np.random.Generator) -> Solution:
+    """Search one labelling of a problem from what an annealed search of nearly the same one found: prices rise from the
+    last one on the way only. What was found must not be used any more: its state goes on."""
+    state, options = svm.state, replace(options, search_prices=options.search_prices[-1:])
+    state.label_set = task.labels
+    alternation = _Alternation([task], [Guess(svm.scores())], alone([task]), True, options, [rng], None, [state])
+    alternation.raise_prices()
+    return alternation.settled()[0]
 
 
 def search_together(
@@ -79,7 +90,7 @@ def search_together(
 
 def begins_on_some(tasks: Sequence[Task], n_instances: int, options: Options) -> bool:
     """Whether there are so many rows that prices rise on some of them: what is saved must pay for all that follows."""
-    return _annealed(tasks, options) and n_instances > 2 * options.searched_rows
+    return _annealed(tasks, options) and n_instances > 2 * most_searched(tasks[0].rows, options)
 
 
 def _annealed(tasks: Sequence[Task], options: Options) -> bool:
@@ -118,6 +129,7 @@ class _Alternation:
         options: Options,
         rngs: Sequence[np.random.Generator],
         n_jobs: int | None,
+        states: list[State] | None = None,
     ) -> None:
         self.tasks, self.relabel, self.annealed = tasks, relabel, annealed
         self.options, self.rngs, self.n_jobs = options, rngs, n_jobs
@@ -126,7 +138,7 @@ class _Alternation:
         alphas = [guess.alpha for guess in guesses]
         guesses.clear()
         each = zip(tasks, alphas)
-        self.states = [begin(task.rows, task.labels, task.losses, alpha, options) for task, alpha in each]
+        self.states = states or [begin(task.rows, task.labels, task.losses, alpha, options) for task, alpha in each]
         self.price = np.inf
 
     def raise_prices(self) -> None:

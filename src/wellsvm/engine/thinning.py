@@ -17,10 +17,12 @@ from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
+from wellsvm.rows.base import Rows
+from wellsvm.rows.gram import GramRows
 from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Solution
 
-__all__ = ["Thinned", "thinned"]
+__all__ = ["Thinned", "most_searched", "thinned"]
 
 
 class Thinned(NamedTuple):
@@ -53,15 +55,20 @@ class Thinned(NamedTuple):
         ]
 
 
+def most_searched(rows: Rows, options: Options) -> int:
+    """Free rows that prices rise on, where there are more than twice as many."""
+    return options.searched_kernel_rows if isinstance(rows, GramRows) else options.searched_rows
+
+
 def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -> Thinned | None:
     """Problems with fewer free rows; None where there are few, or where labels cannot be asked of some rows alone."""
     first, label_sets = tasks[0], [task.labels for task in tasks]
-    if not isinstance(first.rows, LinearRows) or any(
+    if not isinstance(first.rows, LinearRows | GramRows) or any(
         type(labels) is not BalancedLabels or labels.low != labels.high for labels in label_sets
     ):
         return None
     sets = [labels for labels in label_sets if isinstance(labels, BalancedLabels)]
-    free, n_most = sets[0].free, options.searched_rows
+    free, n_most = sets[0].free, most_searched(first.rows, options)
     if free.size <= n_most:
         return None
     sampled = np.sort(rng.choice(free, n_most, replace=False))

@@ -13,6 +13,8 @@ thresholds alone gain a third of what this gains (docs/choices.md).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
@@ -20,12 +22,12 @@ from scipy.stats import norm
 
 from wellsvm._typing import FloatArray
 from wellsvm.engine.neighborhood import Neighborhood
-from wellsvm.engine.search import roughly, search
+from wellsvm.engine.search import roughly, search, search_from
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.solver.master import fit_svm
+from wellsvm.solver.master import Solution, fit_svm
 
 __all__ = ["shares_in_valley"]
 
@@ -54,7 +56,7 @@ def shares_in_valley(
     steps = np.arange(-options.valley_steps, options.valley_steps + 1)
     # no share is brought nearer to 0 than half its estimate
     tried = np.clip(shares[1] + step * steps, 0.5 * shares[1], 1.0 - 0.5 * shares[0])
-    parted = np.array([labels.parted(share) for share in tried])
+    parted = labels.parted(tried)
     of_a_cut = norm.pdf(norm.ppf(np.clip(tried, options.trace, 1.0 - options.trace)))
     weights = softmax(-options.valley_power * np.log(parted / of_a_cut) - 0.5 * ((tried - shares[1]) / error) ** 2)
     share = float(weights @ tried)
@@ -65,20 +67,46 @@ class _Labels:
     """What the search comes to at given shares."""
 
     def __init__(self, near: Neighborhood, loss: str, rng: np.random.Generator, options: Options) -> None:
-        self.rows, self.rng, self.options = near.rows, rng, roughly(options)
+        self.rows, self.rng, self.options = near.rows, rng, _counting(options)
         self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)
         self.known = np.where(self.free, 0, 2 * near.codes - 1).astype(np.int8)
         pairs = sparse.triu(near.L, k=1).tocoo()
         self.one, self.other = pairs.row, pairs.col
+
+    def parted(self, shares: FloatArray) -> FloatArray:
+        """Share of the pairs of neighbours with different labels at every share, and a trace: no logarithm of nothing.
+
+        ``shares`` rise. The one in the middle is searched from the supervised SVM, every other from the one before it:
+        their labels differ in few rows, and so do their SVMs.
+        """
         svm = fit_svm(
-            self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol, rng=rng,
+            self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol, rng=self.rng,
             chosen=np.flatnonzero(self.known), options=self.options,
         )  # fmt: skip
-        self.guess = Guess(svm.scores(), svm.alpha)
+        middle, parted = shares.size // 2, np.empty(shares.size)
+        task = self._task(shares[middle])
+        found = search(task, Guess(svm.scores(), svm.alpha), self.options, self.rng)
+        parted[middle] = self._parted(task, found)
+        for way in (range(middle + 1, shares.size), range(middle - 1, -1, -1)):
+            kept, losses, last = found.state.saved(), found.state.losses, found
+            for k in way:
+                task = self._task(shares[k])
+                last = search_from(last, task, self.options, self.rng)
+                parted[k] = self._parted(task, last)
+            found.state.restore(kept)
+            found.state.losses = losses
+        return parted + self.options.valley_floor
 
-    def parted(self, share: float) -> float:
-        """Share of the pairs of neighbours with different labels, and a trace: no logarithm of nothing."""
+    def _task(self, share: float) -> Task:
         labels = BalancedLabels(self.known, round(share * np.count_nonzero(self.free)))
-        found = search(Task(self.rows, labels, self.losses, rising=self.free), self.guess, self.options, self.rng)
-        y = labels.linear_oracle(found.scores())
-        return float(np.mean(y[self.one] != y[self.other])) + self.options.valley_floor
+        return Task(self.rows, labels, self.losses, rising=self.free)
+
+    def _parted(self, task: Task, found: Solution) -> float:
+        y = task.labels.linear_oracle(found.scores())
+        return float(np.mean(y[self.one] != y[self.other]))
+
+
+def _counting(options: Options) -> Options:
+    """How to search where labels are counted only: SVMs need not be solved any better than on the way to them."""
+    rough = roughly(options)
+    return replace(rough, tol=rough.search_rough * rough.tol, search_rough=1.0)

@@ -62,6 +62,9 @@ class RowConstants:
     five, a call would still end within 100 ms."""
     product_speed: float = 20.0
     """How many times quicker than a loop a product of matrices is, for the same purpose."""
+    kernel_block: int = 64
+    """Rows of a kernel matrix that are computed at once: their exponents stay in the cache, and what is copied below
+    the diagonal are whole cache lines."""
     rounding_dense: float = 1e-28
     """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
     rounding_sparse: float = 1e-12

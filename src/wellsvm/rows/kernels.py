@@ -103,6 +103,8 @@ class Kernel:
             for begin, end in slices(n, Options.value_cost * n):
                 K[begin:end] = pairs[begin:end]
                 self._of_pairs(K[begin:end])
+        elif self.name == "rbf" and dtype == np.float32 and not sparse.issparse(X):
+            K = self._rbf_in_single(X)
         else:
             K = self._symmetric(X, dtype, self.values)
         self.require_finite(K)
@@ -128,6 +130,28 @@ class Kernel:
         for begin, end in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
             K[begin:end, begin:] = values(X[begin:end], X[begin:])
             K[end:, begin:end] = K[begin:end, end:].T
+        return K
+
+    def _rbf_in_single(self, X: Matrix) -> np.ndarray:
+        """``exp(-gamma ||x - z||^2)`` of all pairs of dense rows, rounded to single precision: one product makes all
+        terms of the exponents. Few rows at a time, so that a block stays in the cache."""
+        n, X = X.shape[0], self.centred(X).astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # `require_finite` tells
+            squares, ones = self.gamma * np.einsum("ij,ij->i", X, X), np.ones(n)
+            left = np.column_stack([2.0 * self.gamma * X, -squares, -ones])
+            right = np.column_stack([X, ones, squares])
+            K, step = np.empty((n, n), np.float32), Options.kernel_block
+            space = np.empty(step * n)
+            for first, last in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
+                for begin in range(first, last, step):
+                    end = min(begin + step, last)
+                    exponents = space[: (end - begin) * (n - begin)].reshape(end - begin, n - begin)
+                    np.matmul(left[begin:end], right[begin:].T, out=exponents)
+                    np.minimum(exponents, 0.0, out=exponents)
+                    K[begin:end, begin:] = np.exp(exponents, out=exponents)
+                    K[end:, begin:end] = K[begin:end, end:].T
+        finite = np.isfinite(squares)
+        K[finite, finite] = 1.0
         return K
 
     def require_finite(self, K: np.ndarray, rows: IntArray | None = None) -> None:

@@ -119,26 +119,30 @@ class GramState(State):
 
     def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
         """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu."""
-        rows = np.arange(self.alpha.size) if rows is None else rows
+        rows = np.arange(self.alpha.size) if rows is None else np.ascontiguousarray(rows)
         options, curvature = self.options, self.curvature(mu)
         self._signed_scores(mu)
-        threshold = 0.0
-        n_epochs, violation = 0, np.inf
+        violation, loss = self._visit_all(Visit(mu, curvature, np.inf), rows)  # a look: none moves
+        n_epochs = 0
         while n_epochs < options.epochs_per_mu and violation > goal:
             n_epochs += 1
-            order = rng.permutation(rows)
-            violation, loss = 0.0, 0.0
-            for begin_, end in self.rows.portions(order.size, self.rows.n_instances):
-                worst, total, n_moved = self._visit(Visit(mu, curvature, threshold), order[begin_:end])
-                violation, loss = max(violation, worst), loss + total
-                self._spent += n_moved * self.rows.n_instances
-            threshold = options.patience * violation
+            visit = Visit(mu, curvature, options.patience * violation)
+            violation, loss = self._visit_all(visit, rng.permutation(rows))
         if violation <= goal:
             self._spent, self._newton_failed = 0, False
         elif self._newton_is_due(mu, rows):
             self._newton_failed, self._spent = not self._solve_by_newton(mu, rows, goal), 0
             loss = self.losses.total(self.margins(mu), rows)
         return Sweep(loss, n_epochs)
+
+    def _visit_all(self, visit: Visit, rows: IntArray) -> tuple[float, float]:
+        """Visit rows in turn: the largest projected gradient, and their losses, as they were found."""
+        violation, loss = 0.0, 0.0
+        for begin_, end in self.rows.portions(rows.size, self.rows.n_instances):
+            worst, total, n_moved = self._visit(visit, rows[begin_:end])
+            violation, loss = max(violation, worst), loss + total
+            self._spent += n_moved * self.rows.n_instances
+        return violation, loss
 
     def _visit(self, visit: Visit, rows: IntArray) -> tuple[float, float, int]:
         """Visit some rows in turn: the largest projected gradient, their losses, and how many moved."""

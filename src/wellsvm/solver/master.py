@@ -193,8 +193,8 @@ class State(ABC):
 
     @abstractmethod
     def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
-        """Raise the dual for fixed ``mu`` by at least one epoch over ``rows`` (None: all), until the projected gradient
-        is at most ``goal`` or it is time to look at ``mu`` again."""
+        """Raise the dual for fixed ``mu`` by epochs over ``rows`` (None: all), until the projected gradient is at most
+        ``goal`` or it is time to look at ``mu`` again."""
 
     @abstractmethod
     def squared_norms(self) -> FloatArray:
