@@ -322,11 +322,12 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None, None, self.neighbors)
+        stages = None if self.checkpoint is None else stages_of(self, rows, y=partial.codes, prices=C)
         if isinstance(self.C_unlabeled, str):
             scale = Options.usual_spread / max(Options.usual_spread, _spread(rows))
             C_unlabeled *= scale
             C[~partial.labeled] *= scale
-        stages = None if self.checkpoint is None else stages_of(self, rows, y=partial.codes, prices=C)
+            C[C < Options.least_price] = 0.0  # as of any row
         (seed,) = stage(stages, "seed", lambda: (seed_of(self.random_state),))
         shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
         label_sets = self._label_sets(partial, shares and shares.shares)

@@ -173,14 +173,14 @@ class EstimateConstants:
     """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
     long as the fit of 2000 rows that it is for. 300 lost 0.003 on UCI sets (docs/performance.md)."""
     judge_errors: float = 1.5
-    """Unlabeled rows must save more than this many standard errors: on even draws of 14 UCI sets 1 harms a tenth of the
-    cells with ten labels a class, and 2 leaves gains of 0.01 with five labels a class aside on clouds of rows
+    """Unlabeled rows must save more than this many standard errors: on even draws of 14 UCI sets 1 harms 9 % of the
+    cells with ten labels a class, 1.5 harms 5 %, and 2 loses .01 with five labels a class of generated clouds
     (docs/choices.md)."""
     judge_partitions: int = 3
     """Most times that folds are drawn, ..."""
     judge_doubt: float = 1.0
-    """... as long as the gain is no more than this many standard errors from the bar: elsewhere other folds rarely come
-    to another verdict, and cost as much."""
+    """... as long as the gain is less than this many standard errors from the bar. Two errors and four times are as
+    accurate within .003, for 1.7 times the work (docs/choices.md)."""
     label_room: float = 4.0
     """Dimensions for every label of two classes from which it is enough that unlabeled rows save anything at all: text
     has 12 and more with 50 labels, embeddings have 4 to 9 with 10, and 5 to 10 in seven classes of 5 to 10 labels; UCI

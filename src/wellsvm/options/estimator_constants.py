@@ -23,10 +23,10 @@ class EstimatorConstants:
     hinge_C_unlabeled: float = 0.5
     """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing (docs/choices.md)."""
     usual_spread: float = 1.0
-    """Mean squared distance of the rows from their mean up to which these prices hold; of rows with more, they are
-    divided by it, so that C_unlabeled times the spread stays as it is: what a row's loss weighs beside the squared
-    length of the weights. On standardised columns of even draws of UCI sets half of it and twice it are level, four
-    times it loses .002 to .005 (docs/choices.md)."""
+    """Mean squared distance of the rows from their mean up to which these prices hold: they were chosen on rows of
+    length 1. Of rows that spread more, they are divided by it, as the squared length of the weights that a row's loss
+    stands beside falls with it. On even draws of UCI sets twice as much is as accurate and harms more cells, half as
+    much is .004 less accurate (docs/choices.md)."""
     spread_rows: int = 2000
     """Rows that the spread is measured on: so many tell it to a few per cent."""
     largest_value: float = 1e70
