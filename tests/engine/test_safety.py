@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from wellsvm.engine import safety
-from wellsvm.engine.out_of_fold import OutOfFold
+from wellsvm.engine.out_of_fold import OutOfFold, out_of_fold
 from wellsvm.engine.safety import judge_unlabeled
+from wellsvm.engine.supervised import own_order
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
 
@@ -47,7 +48,7 @@ def test_clusters_that_fit_the_labels_are_used(n_classes, form, loss):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_labels_at_random_speak_against_unlabeled_rows(n_classes):
     used = [judge(*clusters(seed, n_classes, n_labeled=24, random_labels=True), seed=seed).helps for seed in range(6)]
-    assert sum(used) <= 1  # two standard errors: one chance in forty each
+    assert sum(used) <= 1  # one and a half standard errors: one chance in fifteen each
 
 
 def test_a_verdict_is_the_same_for_the_same_seed():
@@ -71,8 +72,9 @@ def seen(monkeypatch):
 
 def test_every_label_is_held_out_once_and_all_others_are_known(seen):
     X, codes = clusters(n=100, n_labeled=14)
-    judge(X, codes)
+    judge(X, codes, options=replace(ANNEALED, judge_partitions=1))
     assert len(seen) == ANNEALED.judge_folds
+    codes = codes[own_order(LinearRows(X, 1.0), codes)]
     hidden = np.sum([(known < 0) & (codes >= 0) for _, known in seen], axis=0)
     np.testing.assert_array_equal(hidden, codes >= 0)
     for _, known in seen:
@@ -82,11 +84,50 @@ def test_every_label_is_held_out_once_and_all_others_are_known(seen):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_only_label_of_a_class_is_never_held_out(seen, n_classes):
     X, codes = clusters(n=100, n_classes=n_classes, n_labeled=12)
-    of_last = np.flatnonzero(codes == n_classes - 1)
-    codes[of_last[1:]] = -1
+    codes[np.flatnonzero(codes == n_classes - 1)[1:]] = -1
     judge(X, codes)
     assert seen
-    assert all(known[of_last[0]] == n_classes - 1 for _, known in seen)
+    assert all(np.count_nonzero(known == n_classes - 1) == 1 for _, known in seen)
+
+
+@pytest.mark.parametrize("form", [lambda X: LinearRows(X, 1.0), lambda X: GramRows(X @ X.T, 1.0)], ids=["rows", "gram"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_order_of_rows_does_not_count(n_classes, form):
+    X, codes = clusters(n_classes=n_classes, n=150, n_labeled=18, distance=2.0, n_features=8)
+    first = judge(X, codes, form=form)
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(codes.size)
+        again = judge(X[order], codes[order], form=form)
+        assert again.helps == first.helps
+        np.testing.assert_allclose(again[:2], first[:2], atol=1e-6)
+
+
+def test_values_of_labeled_rows_come_in_the_order_of_the_rows():
+    X, codes = clusters(n=100, n_labeled=15, n_features=5)
+    codes = np.random.default_rng(1).permutation(codes)
+    C, shares = np.where(codes >= 0, 2.0, 0.2), np.array([0.5, 0.5])
+    found, again = (
+        out_of_fold(LinearRows(X[order], 1.0), codes[order], shares, "squared_hinge", C[order], 0, ANNEALED)
+        for order in (np.arange(100), np.arange(100)[::-1])
+    )
+    np.testing.assert_array_equal(found.codes, codes[codes >= 0])
+    np.testing.assert_array_equal(again.codes, found.codes[::-1])
+    np.testing.assert_allclose(again.without, found.without[::-1], atol=1e-6)
+
+
+@pytest.mark.parametrize(("saved", "partitions"), [([0.6] * 6 + [0.5] * 6, 1), ([1.0] * 4 + [-0.2] * 8, 3)])
+def test_folds_are_drawn_anew_only_where_the_verdict_is_near(saved, partitions, monkeypatch):
+    codes, seeds = np.arange(12) % 2, []
+
+    def values(rows, codes, shares, loss, C, seed, options):
+        seeds.append(seed)
+        return OutOfFold(codes, np.ones(12, dtype=bool), np.zeros((12, 1)), np.ones((12, 1)))
+
+    monkeypatch.setattr(safety, "out_of_fold", values)
+    monkeypatch.setattr(safety, "ramp_losses", lambda found, _: np.array(saved) * (1 - found[:, 0]))
+    judge(np.random.default_rng(0).standard_normal((12, 2)), codes, seed=7)
+    assert seeds == [7, 8, 9][:partitions]
+    assert Options.judge_partitions == 3
 
 
 def test_where_every_class_has_one_label_nothing_speaks_against_unlabeled_rows(seen):
@@ -171,8 +212,9 @@ def test_where_every_label_has_room_a_small_gain_is_enough_and_a_loss_is_not():
     verdicts = {}
     for seed in range(12):
         X, codes = clusters(seed, n_labeled=8, distance=1.5)
-        crowded = judge(X, codes, seed=seed, options=replace(ANNEALED, label_room=np.inf))
-        verdicts[seed] = judge(X, codes, seed=seed), crowded
+        once = replace(ANNEALED, judge_partitions=1)
+        crowded = judge(X, codes, seed=seed, options=replace(once, label_room=np.inf))
+        verdicts[seed] = judge(X, codes, seed=seed, options=once), crowded
         assert verdicts[seed][0][:2] == crowded[:2]
     assert all(roomy.helps == (roomy.gain > 0) for roomy, _ in verdicts.values())
     assert any(roomy.helps and not crowded.helps for roomy, crowded in verdicts.values())

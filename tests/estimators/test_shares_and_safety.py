@@ -51,11 +51,41 @@ def test_the_defaults():
 )
 def test_the_penalty_of_unlabeled_rows_follows_the_loss(sparse, loss, price):
     X, y, _ = clouds()
+    X = 0.1 * X
     X = sp.csr_matrix(X) if sparse else X
     chosen = SemiSupervisedSVC(random_state=0, loss=loss).fit(X, y)
     given = SemiSupervisedSVC(random_state=0, loss=loss, C_unlabeled=price).fit(X, y)
     assert chosen.C_unlabeled_ == given.C_unlabeled_ == price
     np.testing.assert_array_equal(chosen.coef_, given.coef_)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+@pytest.mark.parametrize("offset", [0.0, 5.0])
+def test_the_penalty_of_unlabeled_rows_falls_as_rows_spread(offset, kernel):
+    X, y, _ = clouds()
+    spread = np.var(X, axis=0).sum()
+    assert spread > 1
+    X = X + offset  # a shift spreads nothing
+    model = fit(X if kernel == "linear" else X @ X.T, y, kernel=kernel)
+    assert model.C_unlabeled_ == pytest.approx(0.2 / spread)
+    assert fit(X if kernel == "linear" else X @ X.T, y, kernel=kernel, C_unlabeled=0.1).C_unlabeled_ == 0.1
+
+
+def test_of_many_rows_some_tell_the_spread():
+    X = np.random.default_rng(0).standard_normal((5000, 3)) * [3.0, 2.0, 1.0]
+    y = np.where(np.arange(5000) < 40, X[:, 0] > 0, np.nan)
+    assert fit(X, y).C_unlabeled_ == pytest.approx(0.2 / 14, rel=0.1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_and_verdict_do_not_depend_on_the_order_of_rows(n_classes):
+    X, y, _ = clouds(n_classes, distance=1.5, n=150)
+    first = fit(X, y)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(y.size)
+        again = fit(X[order], y[order])
+        assert again.used_unlabeled_ == first.used_unlabeled_
+        np.testing.assert_allclose(again.balance_, first.balance_, atol=1e-6)
 
 
 # ------------------------------------------------------------------ shares

@@ -1,7 +1,8 @@
 """Values of labeled rows under functions that did not know their labels.
 
 In every fold some labeled rows lose their label and join the unlabeled ones. The supervised SVM of the other labels
-gives them a value, and the labelling that the search reaches from it another.
+gives them a value, and the labelling that the search reaches from it another. Folds are drawn from the rows in an order
+of their own, so that it does not count in which order they are given (where all are looked at, and no sample).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from wellsvm.engine.assignment import apportion
 from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.search import search, search_together
 from wellsvm.engine.smooth import search_smoothly
-from wellsvm.engine.supervised import fold_of, some_unlabeled
+from wellsvm.engine.supervised import fold_of, own_order, some_unlabeled
 from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
@@ -72,6 +73,8 @@ def out_of_fold(
     rng = np.random.default_rng(seed)
     n_judged = options.judged_rows if isinstance(rows, LinearRows) else options.judged_kernel_rows
     rows, codes, C = some_unlabeled(rows, codes, C, n_judged, rng)
+    order = own_order(rows, codes)
+    rows, codes, C = rows.part(order), codes[order], C[order]
     labeled = np.flatnonzero(codes >= 0)
     fold = fold_of(codes[labeled], options.judge_folds, rng)
     fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1
@@ -84,7 +87,8 @@ def out_of_fold(
         known[held_out], prices[held_out] = -1, price
         found = _values(rows, known, shares, loss, prices, rng, options, price > 0, coordinates)
         values[:, fold == f] = [v[held_out] for v in found]
-    return OutOfFold(codes[labeled], fold >= 0, *values)
+    back = np.argsort(order[labeled])  # labeled rows as they were given
+    return OutOfFold(codes[labeled][back], fold[back] >= 0, *values[:, back])
 
 
 def _values(

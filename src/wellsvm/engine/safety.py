@@ -5,10 +5,12 @@ that the search reaches from it. What counts is the ramp loss of a row, ``min(2,
 what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
 labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
 or two labels, as there are among many classes, does not outweigh the others. Unlabeled rows are used if they lower the
-mean loss by more than two standard errors of the difference.
+mean loss by more than one and a half standard errors of the difference. Which rows are held out together is chance:
+where the verdict is near, other folds are drawn, and a row's loss is its mean over all of them. Folds are drawn from
+the rows as they lie, so that the order in which they are given does not count.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
-and two standard errors are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
+and such a bar is out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
 most to say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared
 mean of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are counted as
 they bear on one border: two classes are told apart by the labels of two classes.
@@ -42,12 +44,18 @@ def judge_unlabeled(
     rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
-    codes, held_out, without, with_unlabeled = out_of_fold(rows, codes, shares, loss, C, seed, options)
-    gains = ramp_losses(without, codes) - ramp_losses(with_unlabeled, codes)
-    of_two_classes = 2.0 * codes.size / shares.size
+    of_two_classes = 2.0 * np.count_nonzero(codes >= 0) / shares.size
     if of_two_classes * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
         options = replace(options, judge_errors=0.0)
-    return _compare(gains[held_out], options)
+    gains: list[FloatArray] = []
+    while True:
+        found = out_of_fold(rows, codes, shares, loss, C, seed + len(gains), options)
+        saved = ramp_losses(found.without, found.codes) - ramp_losses(found.with_unlabeled, found.codes)
+        gains.append(saved[found.held_out])
+        verdict = _compare(np.mean(gains, axis=0), options)
+        doubt = abs(verdict.gain - options.judge_errors * verdict.error) < options.judge_doubt * verdict.error
+        if not doubt or len(gains) == options.judge_partitions:
+            return verdict
 
 
 def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> float:

@@ -30,7 +30,7 @@ from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.calibration import fit_logistic
 from wellsvm.engine.growing import grown_share
 from wellsvm.engine.neighborhood import neighbor_scores, neighborhood_of
-from wellsvm.engine.supervised import Supervised, some_unlabeled, supervised_values
+from wellsvm.engine.supervised import Supervised, own_order, some_unlabeled, supervised_values
 from wellsvm.engine.valley import shares_in_valley
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
@@ -51,6 +51,9 @@ def shares_of_unlabeled(
     """Estimate the shares; parameters are those of `supervised_values`, and the ``loss`` of growing and searching."""
     if codes.size > 5 * options.share_rows:  # a copy is then a fifth of X at most
         rows, codes, C = some_unlabeled(rows, codes, C, options.share_rows, np.random.default_rng(seed))
+    elif codes.size <= options.ordered_rows:
+        order = own_order(rows, codes)
+        rows, codes, C = rows.part(order), codes[order], C[order]
     known = codes[codes >= 0]
     by_scores = estimate_shares(
         *_scores(supervised_values(rows, codes, n_classes, C, seed, options), known), known, options

@@ -23,6 +23,7 @@ from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedB
 from wellsvm.estimators.verbose_outcome import tell_outcome
 from wellsvm.losses import Losses
 from wellsvm.options import Options
+from wellsvm.rows import Rows
 
 __all__ = ["SemiSupervisedSVC"]
 
@@ -35,6 +36,14 @@ SEMI_SUPERVISED_AS_IN_PAPER = {
     "search": "local",
     "safe": False,
 }
+
+
+def _spread(rows: Rows) -> float:
+    """Mean squared distance of the rows from their mean, in feature space; of many rows by some, evenly spaced."""
+    n = min(rows.n_instances, Options.spread_rows)
+    some = rows.part(np.linspace(0, rows.n_instances - 1, n).astype(np.intp)) if n < rows.n_instances else rows
+    mean = some.combine(np.full((n, 1), 1.0 / n))
+    return float(some.squared_norms.mean() - some.scores(mean).mean())
 
 
 class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
@@ -50,7 +59,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         corresponds to ``C=1`` in LinearSVC.
     C_unlabeled : float or "auto", default="auto"
         Penalty on the loss of an unlabeled row. 0 gives the supervised SVM; "auto" is 0.2 for the squared hinge
-        loss, 0.5 for the hinge loss.
+        loss, 0.5 for the hinge loss, divided by the mean squared distance of the rows from their mean if that is more
+        than 1 (of standardized columns, it is their number).
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
@@ -121,8 +131,10 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         :class:`SemiSupervisedSVCCV` has more to choose from.
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
-        held-out labeled rows by two standard errors, or by one with a smooth search; it is enough that they
-        lower it where the rows use four dimensions or more for every label (of two classes, where there are more).
+        held-out labeled rows by one and a half standard errors, or by one with a smooth search; it is enough that they
+        lower it where the rows use four dimensions or more for every label (of two classes, where there are more). If
+        the outcome is close, the folds are drawn again, three times at most. It does not depend on the order of the
+        rows, if there are at most 1000 unlabeled ones (500 with a kernel).
         This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
@@ -311,6 +323,11 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         # One problem leaves the threads to the passes over its rows.
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None, None, self.neighbors)
         stages = None if self.checkpoint is None else stages_of(self, rows, y=partial.codes, prices=C)
+        if isinstance(self.C_unlabeled, str):
+            scale = Options.usual_spread / max(Options.usual_spread, _spread(rows))
+            C_unlabeled *= scale
+            C[~partial.labeled] *= scale
+            C[C < Options.least_price] = 0.0  # as of any row
         (seed,) = stage(stages, "seed", lambda: (seed_of(self.random_state),))
         shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
         label_sets = self._label_sets(partial, shares and shares.shares)

@@ -22,6 +22,13 @@ class EstimatorConstants:
     and UCI sets lose up to 0.004 (docs/choices.md), ..."""
     hinge_C_unlabeled: float = 0.5
     """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing (docs/choices.md)."""
+    usual_spread: float = 1.0
+    """Mean squared distance of the rows from their mean up to which these prices hold: they were chosen on rows of
+    length 1. Of rows that spread more, they are divided by it, as the squared length of the weights that a row's loss
+    stands beside falls with it. On even draws of UCI sets twice as much is as accurate and harms more cells, half as
+    much is .004 less accurate (docs/choices.md)."""
+    spread_rows: int = 2000
+    """Rows that the spread is measured on: so many tell it to a few per cent."""
     largest_value: float = 1e70
     """Larger values of X are refused: estimates and solvers square squared norms and add them up, and fourth powers of
     1e70 leave room for the sum of 1e28."""
