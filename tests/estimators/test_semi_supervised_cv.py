@@ -61,13 +61,22 @@ def fit(X, y, sample_weight=None, **params):
 
 def test_the_grid_of_the_paper_is_tried_and_the_supervised_svm_with_it():
     X, y, _ = clouds()
-    model = SemiSupervisedSVCCV(scoring="accuracy", random_state=0).fit(X, y)
+    model = SemiSupervisedSVCCV(scoring="accuracy", search="local", random_state=0).fit(X, y)
     np.testing.assert_allclose(model.Cs_unlabeled_, PAPER_GRID)
     assert model.scores_.shape == (2, 8, 5)  # without neighbors and with 6
     assert [candidate["neighbors"] for candidate in model.candidates_] == [None, 6]
     # Every score is a share of the four labeled rows that a fold holds out.
     np.testing.assert_allclose(4 * model.scores_, np.round(4 * model.scores_), atol=1e-12)
     assert (0, model.Cs_unlabeled_.tolist().index(model.C_unlabeled_)) == choose(model.scores_)
+
+
+@pytest.mark.parametrize(
+    "n_labeled, search, tried", [(50, "auto", 4), (51, "auto", 8), (50, "annealed", 4), (50, "local", 8)]
+)
+def test_few_labels_choose_among_the_higher_values_unless_the_search_needs_the_lower_ones(n_labeled, search, tried):
+    X, y, _ = clouds(n_labeled=n_labeled)
+    model = fit(X, y, Cs_unlabeled=None, search=search, cv=2)
+    np.testing.assert_allclose(model.Cs_unlabeled_, PAPER_GRID if tried == 8 else [0, 0.1, 0.5, 1.0])
 
 
 SUPERVISED, FAR, NEAR = [0.5, 0.6, 0.7], [0.7, 0.8, 0.9], [0.6, 0.7, 0.5]

@@ -51,7 +51,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     C : float, default=2.0
         Penalty on the loss of a labeled row.
     Cs_unlabeled : sequence of float or None, default=None
-        Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
+        Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, of which at most 50
+        labels choose among 0.1, 0.5 and 1, unless the search is "local".
     gammas : "auto", sequence of float or None, default="auto"
         Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" tries ``gamma`` times 0.25, 1, 4 and 16 for
         "rbf", of which at most 50 labels choose between 1 and 4 only, and only ``gamma`` for the others; None tries
@@ -198,10 +199,12 @@ stopping, weight_update, search, intercept_scaling, probability
     def _fit(self, X, y, sample_weight):
         self._options()  # refuses what it can before X is looked at
         n_jobs, scorer = threads(self.n_jobs), None if self.scoring is None else get_scorer(self.scoring)
-        grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
+        self._grid()
         X, partial = self._validate(X, y)
-        matrices = self._matrices(X, few=np.count_nonzero(partial.labeled) <= Options.few_labels)
-        trials = self._trials(self._search_for(X, len(partial.classes)))
+        few = np.count_nonzero(partial.labeled) <= Options.few_labels
+        search_for_labels = self._search_for(X, len(partial.classes))
+        matrices, trials = self._matrices(X, few), self._trials(search_for_labels)
+        grid = self._grid(few and search_for_labels != "local")
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
         data = TrialData(
@@ -300,6 +303,11 @@ stopping, weight_update, search, intercept_scaling, probability
         few = X.shape[0] <= Options.most_rows_for_neighbors
         return "smooth" if flag("fit_intercept", self.fit_intercept) and (few or not linear) else "local"
 
+    def _grid(self, few: bool = False) -> FloatArray:
+        """Prices to try, 0 first. A local search needs the lower ones on its way; few labels cannot tell them apart."""
+        usual = Options.few_label_prices if few else PAPER_GRID
+        return _rising("Cs_unlabeled", usual if self.Cs_unlabeled is None else self.Cs_unlabeled)
+
     def _matrices(self, X: Matrix, few: bool) -> list[tuple[Kernel, int | None]]:
         """Kernels, and neighbours to mix them with, those without first. Few labels choose among few: the width is
         theirs to choose where neighbours are mixed in, and the plain kernel is there to be beaten."""
@@ -350,6 +358,6 @@ def _sequence(name: str, values: Any) -> list[Any]:
     return values
 
 
-def _grid(name: str, values: Any) -> FloatArray:
+def _rising(name: str, values: Any) -> FloatArray:
     """The values in rising order, each once, 0 first."""
     return np.unique([0.0, *(price(name, value, open_low=False) for value in _sequence(name, values))])

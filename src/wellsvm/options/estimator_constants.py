@@ -51,6 +51,10 @@ class EstimatorConstants:
     few_labels: int = 50
     """Labels up to which a search chooses among few candidates: the choice is mostly chance with 10 to 50 labels
     (docs/choices.md, SemiSupervisedSVCCV); with more it was not measured."""
+    few_label_prices: tuple[float, ...] = (0.1, 0.5, 1.0)
+    """Prices of unlabeled rows that it tries then: with the four lower ones of the paper's grid besides, errors with 10
+    to 50 labels are the same (docs/choices.md, SemiSupervisedSVCCV), and a search of many classes takes twice as
+    long."""
     few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
     """Widths that it tries then. Of the four above, with neighbours these are the two best with 10 to 50 labels; 16 is
     far behind without them (docs/choices.md, SemiSupervisedSVCCV)."""
