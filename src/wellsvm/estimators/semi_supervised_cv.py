@@ -58,7 +58,7 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
         "rbf", of which at most 50 labels choose between 1 and 4 only, and only ``gamma`` for the others; None tries
         only ``gamma``.
     neighbors : "auto", int, None or sequence of them, default="auto"
-        Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2000 rows and
+        Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2500 rows and
         no ``cache_size``, 6; with at most 50 labels and ``gammas="auto"``, None with ``gamma`` itself only.
     balances : sequence or None, default=None
         Values to try for ``balance``; None tries only ``balance``.
@@ -74,7 +74,7 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search="auto"`` uses "smooth" for two
-        classes with a kernel other than "linear" or with at most 2000 rows, "annealed" for more classes, and otherwise
+        classes with a kernel other than "linear" or with at most 2500 rows, "annealed" for more classes, and otherwise
         "local", because the path along the grid already raises the penalty step by step. There is no ``safe``, because
         0 is among the candidates.
 

@@ -60,8 +60,8 @@ class EstimatorConstants:
     far behind without them (docs/choices.md, SemiSupervisedSVCCV)."""
     usual_neighbors: int = 6
     """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices.md)."""
-    most_rows_for_neighbors: int = 2000
-    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in a second or two."""
+    most_rows_for_neighbors: int = 2500
+    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in two or three seconds."""
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices.md)."""
