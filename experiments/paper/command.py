@@ -17,7 +17,7 @@ from experiments.paper.figures import tabulate
 from experiments.paper.pictures import write_pictures
 from experiments.paper.plan import TablePlan, flat, plan_tables
 from experiments.paper.protocol import load_protocol, tables
-from experiments.runner import follow, left, run
+from experiments.runner import Trial, follow, left, run
 
 __all__ = ["add_command", "reproduce"]
 
@@ -32,6 +32,8 @@ def add_command(commands: Commands, results: Path) -> None:
         "--fast", action="store_true", help="few repeats, sets and parameters, in a folder of their own: minutes"
     )
     add_shared(parser, results / "reproduction", jobs=True)
+    parser.add_argument("--methods", metavar="METHOD", nargs="+", help="run these only; tables show all that is there")
+    parser.add_argument("--cases", metavar="CASE", nargs="+", help="run these rows of the tables only")
     parser.add_argument("--download", action="store_true", help="fetch sets that are not there from OpenML")
     parser.add_argument("--fill", type=Path, help="page with places '<!-- reproduce 2 -->' ... '<!-- end -->' to fill")
     parser.add_argument("--pictures", type=Path, help="folder to draw the paper's figures into")
@@ -53,18 +55,28 @@ def reproduce(arguments: argparse.Namespace) -> None:
         check_places(arguments.fill, outputs.KIND, [protocol.table for protocol in protocols])
     target = arguments.out / "fast" if arguments.fast else arguments.out
     plans = plan_tables(protocols, target, arguments.download)
-    failed = [] if arguments.report_only else _run(plans, target, arguments.jobs)
+    trials = [trial for plan in plans for trial in plan.trials]
+    for field, names in (("method", arguments.methods), ("case", arguments.cases)):
+        trials = _named(trials, field, names)
+    failed = [] if arguments.report_only else _run(plans, trials, target, arguments.jobs)
     _report(plans, target, arguments.fill, arguments.pictures)
     if failed:
         sys.exit(f"{count(len(failed), 'run')} failed; the same command tries again. The first: {failed[0]}")
 
 
-def _run(plans: list[TablePlan], target: Path, jobs: int) -> list[str]:
+def _named(trials: list[Trial], field: str, names: list[str] | None) -> list[Trial]:
+    """The trials of these methods or cases, all if none is named."""
+    there = dict.fromkeys(trial.identity["unit"][field] for trial in trials)
+    if unknown := [name for name in names or () if name not in there]:
+        sys.exit(f"--{field}s: no {unknown[0]!r} among the runs chosen; there are {', '.join(there)}")
+    return [trial for trial in trials if names is None or trial.identity["unit"][field] in names]
+
+
+def _run(plans: list[TablePlan], trials: list[Trial], target: Path, jobs: int) -> list[str]:
     """Run what is not there yet; what failed."""
     missing = dict.fromkeys(name for plan in plans for name in plan.missing)
     if missing:
         say(f"left out, as the data are not there: {', '.join(missing)}. {WAYS_OUT}")
-    trials = [trial for plan in plans for trial in plan.trials]
     to_do = left(trials)
     if to_do:
         note_environment(target)

@@ -94,7 +94,8 @@ def search(model: Any) -> str:
     return section(
         "Choice of C_unlabeled", keys, chart, table(head, rows, [chosen]),
         note=f"Mean over {model.scores_.shape[2]} folds of the labeled rows, and its standard error. 0 is the "
-        "supervised SVM; another value is chosen only for a gain of more than one standard error.",
+        "supervised SVM; another value is chosen only for a gain of more than two standard errors, or for any gain "
+        "where the rows have many dimensions for every label.",
     )  # fmt: skip
 
 

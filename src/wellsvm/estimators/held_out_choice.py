@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
-from wellsvm.engine.safety import ramp_losses
+from wellsvm.engine.safety import dimensions_used, ramp_losses
 from wellsvm.estimators.user_scoring import score_of
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
+from wellsvm.rows import Rows
 
-__all__ = ["Decided", "choose", "few_label_folds", "for_folds", "held_out_score"]
+__all__ = ["Decided", "choose", "errors_to_beat", "few_label_folds", "for_folds", "held_out_score"]
 
 
 def few_label_folds(codes: IntArray, most: int) -> list[tuple[IntArray, IntArray]]:
@@ -42,12 +43,20 @@ def few_label_folds(codes: IntArray, most: int) -> list[tuple[IntArray, IntArray
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold[fold >= 0])]
 
 
-def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int]:
+def errors_to_beat(rows: Rows, partial: PartialLabels, seed: int) -> float:
+    """By how many standard errors a candidate must beat the supervised SVM: as many as unlabeled rows must save in
+    SemiSupervisedSVC (engine/safety.py), none where the space has several dimensions for every label of two classes."""
+    of_two_classes = 2.0 * np.count_nonzero(partial.labeled) / len(partial.classes)
+    room = dimensions_used(rows, np.random.default_rng(seed), Options())
+    return 0.0 if of_two_classes * Options.label_room <= room else Options.judge_errors
+
+
+def choose(scores: FloatArray, plain: BoolArray | None = None, errors: float = Options.judge_errors) -> tuple[int, int]:
     """Index of the candidate and of the C to use.
 
     The best mean score over the folds wins (of equals the smallest C), but only if it beats the best supervised
-    candidate, of C = 0 and a ``plain`` kernel, by more than one standard error of the difference, fold by fold: a few
-    rows can make any value look good.
+    candidate, of C = 0 and a ``plain`` kernel, by more than ``errors`` standard errors of the difference, fold by fold:
+    a few rows can make any value look good.
     """
     mean = scores.mean(axis=2)
     if np.isnan(mean).any():
@@ -58,7 +67,7 @@ def choose(scores: FloatArray, plain: BoolArray | None = None) -> tuple[int, int
     best = int(np.argmax(mean[:, best_C])), best_C
     gain = scores[best] - scores[supervised]
     error = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else 0.0
-    return best if gain.mean() > error else supervised
+    return best if gain.mean() > errors * error else supervised
 
 
 def held_out_score(

@@ -18,7 +18,7 @@ from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.fold_search import FoldSearch, TrialData
-from wellsvm.estimators.held_out_choice import choose, few_label_folds
+from wellsvm.estimators.held_out_choice import choose, errors_to_beat, few_label_folds
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.verbose_outcome import tell_outcome
@@ -41,22 +41,25 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     """SemiSupervisedSVC with C_unlabeled, the kernel width and neighbors chosen by cross-validation.
 
     Only the labeled rows are split into folds; every unlabeled row is part of every training set. 0, the supervised
-    SVM, is always a candidate, and another value replaces it only if its score is better by more than one standard
-    error: unlabeled rows are used only if they help. Along the grid, each fit starts from the previous one; the final
-    fit follows the same path up to the chosen value.
+    SVM, is always a candidate, and another value replaces it only if its score is better by more than two standard
+    errors, or at all where rows have at least four dimensions for every label of two classes, as in
+    :class:`SemiSupervisedSVC`: unlabeled rows are used only if they help. Along the grid, each fit starts from the
+    previous one; the final fit follows the same path up to the chosen value.
 
     Parameters
     ----------
     C : float, default=2.0
         Penalty on the loss of a labeled row.
     Cs_unlabeled : sequence of float or None, default=None
-        Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.
+        Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, of which at most 50
+        labels choose among 0.1, 0.5 and 1, unless the search is "local".
     gammas : "auto", sequence of float or None, default="auto"
         Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" tries ``gamma`` times 0.25, 1, 4 and 16 for
-        "rbf", and only ``gamma`` for the others; None tries only ``gamma``.
+        "rbf", of which at most 50 labels choose between 1 and 4 only, and only ``gamma`` for the others; None tries
+        only ``gamma``.
     neighbors : "auto", int, None or sequence of them, default="auto"
-        Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2000 rows and
-        no ``cache_size``, 6.
+        Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2500 rows and
+        no ``cache_size``, 6; with at most 50 labels and ``gammas="auto"``, None with ``gamma`` itself only.
     balances : sequence or None, default=None
         Values to try for ``balance``; None tries only ``balance``.
     cv : int, splitter or iterable, default=5
@@ -71,7 +74,7 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability
         As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search="auto"`` uses "smooth" for two
-        classes with a kernel other than "linear" or with at most 2000 rows, "annealed" for more classes, and otherwise
+        classes with a kernel other than "linear" or with at most 2500 rows, "annealed" for more classes, and otherwise
         "local", because the path along the grid already raises the penalty step by step. There is no ``safe``, because
         0 is among the candidates.
 
@@ -196,15 +199,18 @@ stopping, weight_update, search, intercept_scaling, probability
     def _fit(self, X, y, sample_weight):
         self._options()  # refuses what it can before X is looked at
         n_jobs, scorer = threads(self.n_jobs), None if self.scoring is None else get_scorer(self.scoring)
-        grid = _grid("Cs_unlabeled", PAPER_GRID if self.Cs_unlabeled is None else self.Cs_unlabeled)
+        self._grid()
         X, partial = self._validate(X, y)
-        kernels, trials = self._kernels(X), self._trials(self._search_for(X, len(partial.classes)))
+        few = np.count_nonzero(partial.labeled) <= Options.few_labels
+        search_for_labels = self._search_for(X, len(partial.classes))
+        matrices, trials = self._matrices(X, few), self._trials(search_for_labels)
+        grid = self._grid(few and search_for_labels != "local")
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
         data = TrialData(
             X, partial, sample_weight, grid, self._loss(X), trials[0]._options(), seed_of(self.random_state)
         )
-        matrices, folds = [(k, n) for n in self._neighbor_grid(X) for k in kernels], self._folds(X, partial)
+        folds = self._folds(X, partial)
         progress = self._progress(X, y, parts=len(matrices) * len(trials) * len(folds) + 1)
         search = FoldSearch(trials, data, matrices, folds, scorer, n_jobs, progress)
         self.candidates_ = [
@@ -212,10 +218,11 @@ stopping, weight_update, search, intercept_scaling, probability
             for kernel, neighbors in matrices
             for trial in trials
         ]
+        errors = errors_to_beat(search.rows(0)[0], partial, data.seed)
         self.scores_, self.Cs_unlabeled_ = search.scores(), grid
         self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
         plain = np.array([candidate["neighbors"] is None for candidate in self.candidates_])
-        self.best_candidate_, best_C = choose(self.scores_, plain)
+        self.best_candidate_, best_C = choose(self.scores_, plain, errors)
         self.C_unlabeled_ = float(grid[best_C])
         self._fit_on_all(search, best_C)
         progress.end(fitted=True)
@@ -296,11 +303,25 @@ stopping, weight_update, search, intercept_scaling, probability
         few = X.shape[0] <= Options.most_rows_for_neighbors
         return "smooth" if flag("fit_intercept", self.fit_intercept) and (few or not linear) else "local"
 
-    def _kernels(self, X: Matrix) -> list[Kernel]:
+    def _grid(self, few: bool = False) -> FloatArray:
+        """Prices to try, 0 first. A local search needs the lower ones on its way; few labels cannot tell them apart."""
+        usual = Options.few_label_prices if few else PAPER_GRID
+        return _rising("Cs_unlabeled", usual if self.Cs_unlabeled is None else self.Cs_unlabeled)
+
+    def _matrices(self, X: Matrix, few: bool) -> list[tuple[Kernel, int | None]]:
+        """Kernels, and neighbours to mix them with, those without first. Few labels choose among few: the width is
+        theirs to choose where neighbours are mixed in, and the plain kernel is there to be beaten."""
+        kernels, numbers = self._kernels(X, few), self._neighbor_grid(X)
+        left_to_us = all(isinstance(given, str) for given in (self.gammas, self.neighbors))
+        plain = kernels[:1] if few and left_to_us and len(numbers) > 1 else kernels
+        return [(kernel, n) for n in numbers for kernel in (plain if n is None else kernels)]
+
+    def _kernels(self, X: Matrix, few: bool) -> list[Kernel]:
         """One kernel per width to try."""
         kernel, gammas = make_kernel(self, X), self.gammas
         if isinstance(gammas, str) and gammas == "auto":
-            factors = Options.gamma_factors if kernel.name == "rbf" else (1.0,)
+            several = Options.few_gamma_factors if few else Options.gamma_factors
+            factors = several if kernel.name == "rbf" else (1.0,)
             return [replace(kernel, gamma=factor * kernel.gamma) for factor in factors]
         if gammas is None:
             return [kernel]
@@ -337,6 +358,6 @@ def _sequence(name: str, values: Any) -> list[Any]:
     return values
 
 
-def _grid(name: str, values: Any) -> FloatArray:
+def _rising(name: str, values: Any) -> FloatArray:
     """The values in rising order, each once, 0 first."""
     return np.unique([0.0, *(price(name, value, open_low=False) for value in _sequence(name, values))])

@@ -55,10 +55,20 @@ class EstimatorConstants:
     gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0, 16.0)
     """Widths that a search tries, as factors: from nearly linear to borders with details. Powers of ten, and one width
     alone, were worse on digits (docs/choices.md, constants)."""
+    few_labels: int = 50
+    """Labels up to which a search chooses among few candidates: the choice is mostly chance with 10 to 50 labels
+    (docs/choices.md, SemiSupervisedSVCCV); with more it was not measured."""
+    few_label_prices: tuple[float, ...] = (0.1, 0.5, 1.0)
+    """Prices of unlabeled rows that it tries then: with the four lower ones of the paper's grid besides, errors with 10
+    to 50 labels are the same (docs/choices.md, SemiSupervisedSVCCV), and a search of many classes takes twice as
+    long."""
+    few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
+    """Widths that it tries then. Of the four above, with neighbours these are the two best with 10 to 50 labels; 16 is
+    far behind without them (docs/choices.md, SemiSupervisedSVCCV)."""
     usual_neighbors: int = 6
     """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices.md)."""
-    most_rows_for_neighbors: int = 2000
-    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in a second or two."""
+    most_rows_for_neighbors: int = 2500
+    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in two or three seconds."""
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices.md)."""

@@ -79,6 +79,16 @@ def test_a_second_run_has_nothing_to_do_and_prints_the_same(command, made, tmp_p
     assert (tmp_path / "results" / "reproduction" / "table-2.jsonl").read_bytes() == before
 
 
+def test_methods_and_cases_that_are_named_are_run_alone(command, made, protocol):
+    method, case = protocol.methods[0], protocol.cases[-1]
+    assert command("2", "--methods", method, "--cases", case.name)[0] == 0
+    assert made.asked == [(case.data, method, repeat) for repeat in range(6)]
+    code, out, err = command("2", "--methods", "nobody")
+    assert (code, out) == (1, "")
+    assert "--methods: no 'nobody' among the runs chosen; there are " in err
+    assert method in err
+
+
 def test_all_tables_of_the_fast_kind_have_a_folder_of_their_own(command, tmp_path):
     code, out, err = command("--fast")
     assert code == 0
