@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -59,8 +60,12 @@ class Instances:
 
     def __init__(self, X: np.ndarray, groups: np.ndarray) -> None:
         self.bags = Bags(X.astype(np.float32), groups)
-        self.squared = euclidean_distances(self.bags.X, squared=True)
         self.mean = mean_squared_distance(X)
+
+    @cached_property
+    def squared(self) -> np.ndarray:
+        """Squared distances between all instances; only kernels need them."""
+        return euclidean_distances(self.bags.X, squared=True)
 
     def rows(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Instances of the chosen bags, and the number of each one's bag among them."""

@@ -12,15 +12,16 @@ from sklearn.utils import Bunch
 from experiments.bag_search import BagKernels, Instances, Race, choose, grid_of
 from experiments.paper.outcome import Outcome
 from experiments.splits import draw_of_each
-from wellsvm import Bags
+from wellsvm import Bags, MultiInstanceSVCCV
 from wellsvm.baselines import EMDD, CitationKNN, DiverseDensity
 from wellsvm.metrics import roi_success_rate
 
 __all__ = ["run"]
 
 RACE = Race((1.0, 1e-6), 1 / 4)  # by accuracy and, where that ties, by the area
-# Rules that are no SVMs, by the seed of their starts; nothing is chosen for them.
-RULES: dict[str, Callable[[int], Any]] = {
+# Methods that nothing is chosen for, by their seed: one that chooses by itself, and rules that are no SVMs.
+ALONE: dict[str, Callable[[int], Any]] = {
+    "MultiInstanceSVCCV": lambda seed: MultiInstanceSVCCV(random_state=seed),
     "DD": lambda seed: DiverseDensity(random_state=seed),
     "EM-DD": lambda seed: EMDD(random_state=seed),
     "CkNN-ROI": lambda seed: CitationKNN(),
@@ -35,10 +36,10 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
     test = np.setdiff1d(np.arange(len(data.concept)), train)
     y = data.concept == settings["concept"]
     began = process_time()
-    if method in RULES:
+    if method in ALONE:
         chosen: dict[str, Any] = {}
         parts = [Bags(instances.bags.X[rows], groups) for rows, groups in map(instances.rows, (train, test))]
-        located = RULES[method](repeat).fit(parts[0], y[train]).locate(parts[1])
+        located = ALONE[method](repeat).fit(parts[0], y[train]).locate(parts[1])
     else:
         grid = grid_of(settings["widths"], settings["prices"], settings["ratios"])
         point = choose(instances, train, y, method, grid, RACE, seed=repeat)

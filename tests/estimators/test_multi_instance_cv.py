@@ -120,6 +120,26 @@ def test_prices_are_crossed_only_if_both_are_given():
     assert sorted(prices(Cs_positive=[1, 2], Cs_negative=[5, 6])) == [(1, 5), (1, 6), (2, 5), (2, 6)]
 
 
+@pytest.mark.parametrize(
+    ("y", "times"),
+    [(np.arange(len(BAGS)) % 4 == 0, 3.0), (np.arange(len(BAGS)) % 4 > 0, 1.0), (np.arange(len(BAGS)) % 3, 2.0)],
+    ids=["few positive bags", "few negative bags", "three classes"],
+)
+def test_without_given_prices_rare_positive_bags_weigh_as_much_as_the_negative_ones(y, times):
+    results = fit(y=y, Cs_positive=None, contexts=[0], gammas=[0.2]).cv_results_
+    assert results["param_C_negative"].tolist() == [1, 10]
+    np.testing.assert_allclose(results["param_C_positive"], times * results["param_C_negative"])
+
+
+def test_rare_positive_bags_are_found_more_often_at_the_default_prices():
+    few = np.concatenate([np.flatnonzero(Y)[:4], np.flatnonzero(Y == 0)])
+    found = [
+        fit(BAGS[few], Y[few], Cs_positive=given, contexts=[0, 5]).predict(NEW)[Y_NEW == 1].mean()
+        for given in ([1.0, 10.0], None)
+    ]
+    assert found[1] > found[0]
+
+
 @pytest.mark.parametrize("kernel", ["linear", "poly", "precomputed"])
 def test_other_kernels_have_their_own_grids(kernel):
     bags = BAGS.with_instances(BAGS.X @ BAGS.X.T) if kernel == "precomputed" else BAGS
@@ -259,6 +279,10 @@ BAD = {
     "a table of prices": (lambda: fit(Cs_positive=[[1.0, 2.0]]), "Cs_positive must be a sequence"),
     "no prices": (lambda: fit(Cs_positive=[]), "Cs_positive is empty"),
     "gammas of 0": (lambda: fit(gammas=[0.0]), "gammas must be"),
+    "gammas as a set": (lambda: fit(gammas={0.1, 0.2}), "gammas must be a sequence"),
+    "gammas with names": (lambda: fit(gammas={"small": 0.1}), "gammas must be a sequence"),
+    "contexts that end": (lambda: fit(contexts=iter([0.0, 1.0])), "contexts must be a sequence"),
+    "scoring by probabilities": (lambda: fit(scoring="neg_log_loss"), "use a scoring of classes or of decision values"),
     "no gammas": (lambda: fit(gammas=[]), "gammas is empty"),
     "gammas by a rule": (lambda: fit(gammas=["mean"]), "gammas must be"),
     "gammas without a width": (lambda: fit(kernel="linear"), "gammas has no meaning for kernel='linear'"),

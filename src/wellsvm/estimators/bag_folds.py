@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Set
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
@@ -97,7 +97,7 @@ def results_of(points: list[dict[str, float]], scores: FloatArray) -> dict[str, 
 
 def values_of(name: str, values: Any, *, open_low: bool = False) -> list[float]:
     """Values to try: numbers of at least 0, or above it if ``open_low``, in rising order, each once."""
-    if isinstance(values, str) or np.ndim(values) > 1:
+    if isinstance(values, str | Set | Mapping | Iterator) or np.ndim(values) > 1:  # no order, or gone after one fit
         raise TypeError(f"{name} must be a sequence of numbers, or None for the default; got {values!r}")
     given = [values] if np.ndim(values) == 0 else list(values)
     if not given:

@@ -68,7 +68,9 @@ class MultiInstanceSVCCV(KeyInstanceClassifier):
     ----------
     Cs_positive, Cs_negative : sequence of float or None, default=None
         Penalties to try for positive bags and for instances of negative bags, in all combinations. If one is None, both
-        penalties are equal. If both are None, they are 1 and 10.
+        penalties are equal. If both are None, those of negative instances are 1 and 10, and those of positive bags are
+        as many times larger as there are negative bags for each positive one, but not smaller; with more than two
+        classes, as there are other classes.
     gammas : sequence of float or None, default=None
         Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". None tries ``gamma`` and four times ``gamma`` for
         "rbf", otherwise only ``gamma``.
@@ -184,19 +186,29 @@ probability
         self.n_starts = n_starts
         self.probability = probability
 
-    def _grid(self, kernel: Kernel) -> Grid:
-        """The grid, checked."""
+    def _grid(self, kernel: Kernel, codes: IntArray) -> Grid:
+        """The grid for bags with these codes, checked."""
         loss = loss_of(self)
         positive, negative = (
             None if given is None else values_of(name, given, open_low=True)
             for name, given in (("Cs_positive", self.Cs_positive), ("Cs_negative", self.Cs_negative))
         )
-        if positive is None or negative is None:
-            pairs = [(C, C) for C in positive or negative or Options.bag_prices]
+        if positive is None and negative is None:
+            pairs = [(self._negative_per_positive(codes) * C, C) for C in Options.bag_prices]
+        elif positive is None or negative is None:
+            pairs = [(C, C) for C in positive or negative or ()]
         else:
             pairs = sorted(product(positive, negative), key=lambda pair: (sum(pair), pair))
         contexts = Options.contexts if self.contexts is None else values_of("contexts", self.contexts)
         return Grid(self._kernels(kernel), list(contexts), [Prices(loss, *pair) for pair in pairs])
+
+    def _negative_per_positive(self, codes: IntArray) -> float:
+        """Negative bags for each positive one, of classes alike where there are more than two; at least 1, since few
+        negative bags have a price for every instance and do not need help."""
+        if len(self.classes_) > 2:
+            return len(self.classes_) - 1.0
+        n_positive = np.count_nonzero(codes)
+        return max(1.0, (len(codes) - n_positive) / n_positive)
 
     def _kernels(self, kernel: Kernel) -> list[Kernel]:
         if self.gammas is None:
@@ -212,7 +224,7 @@ probability
 
     @with_callbacks
     def _fit_checked(self, bags: Bags, codes: IntArray, kernel: Kernel) -> Self:
-        options, grid = self._options(bags.n_instances), self._grid(kernel)
+        options, grid = self._options(bags.n_instances), self._grid(kernel, codes)
         seed = seed_of(self.random_state)
         judge = mean_hinge if self.scoring is None else by_scorer(self.scoring, self.classes_, self._flipped)
         folds = bag_folds(self.cv, self._labels(codes), seed)

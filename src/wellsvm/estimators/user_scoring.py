@@ -13,6 +13,11 @@ def score_of(scorer: Callable[..., Any], scoring: Any, model: Any, X: Any, y: An
     try:
         return float(scorer(model, X, y))
     except Exception as error:  # a function of the user's can raise anything
+        if isinstance(error, AttributeError) and "predict_proba" in str(error):
+            raise ValueError(
+                f"scoring={scoring!r} asks for probabilities, which there are none of during the search; use a scoring "
+                "of classes or of decision values, such as 'accuracy' or 'roc_auc'"
+            ) from error
         raise ValueError(
             f"scoring={scoring!r} cannot judge the model: {type(error).__name__}: {error}. It is called with a model, "
             "X and y, and returns a number"

@@ -73,7 +73,7 @@ class EstimatorConstants:
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices.md)."""
     bag_prices: tuple[float, ...] = (1.0, 10.0)
-    """Prices that MultiInstanceSVCCV tries; 100 adds nothing to an average (docs/choices.md)."""
+    """Prices of negative instances that MultiInstanceSVCCV tries; 100 adds nothing to an average (docs/choices.md)."""
     contexts: tuple[float, ...] = (0.0, 1.0, 10.0, 100.0)
     """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone."""
     bag_gamma_factors: tuple[float, ...] = (1.0, 4.0)
