@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
+from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -28,7 +29,9 @@ from wellsvm.rows.landmarks import Landmarks
 from wellsvm.solver import Candidate, Solution, State, begin
 from wellsvm.threads import one_thread
 
-__all__ = ["aligned_clusters", "best_aligned", "best_relabelled", "climb_alignment", "means_of_clusters"]
+__all__ = [
+    "aligned_clusters", "best_aligned", "best_relabelled", "climb_alignment", "joined_means", "means_of_clusters",
+]  # fmt: skip
 
 
 def best_aligned(
@@ -99,6 +102,25 @@ def means_of_clusters(
 
     Of many rows some are clustered. Under a kernel rows are given by their values with a few landmarks.
     """
+    return _near_means(rows, n_clusters, n_draws, rng, options)[0]
+
+
+def joined_means(rows: Rows, n_clusters: int, rng: np.random.Generator, options: Options = Options()) -> FloatArray:
+    """How near every row is to the nearest of the means that make up each cluster.
+
+    k-means finds several times as many means, which are joined to clusters by Ward's method, however many rows they
+    have. k-means alone would rather part a large cluster than find two small ones.
+    """
+    n_means = min(options.joined_means * n_clusters, rows.n_instances)
+    near, means = _near_means(rows, n_means, options.joined_draws, rng, options)
+    cluster = cut_tree(linkage(means, "ward"), n_clusters)[:, 0]
+    return np.stack([near[:, cluster == k].max(axis=1) for k in range(n_clusters)], axis=1)
+
+
+def _near_means(
+    rows: Rows, n_clusters: int, n_draws: int, rng: np.random.Generator, options: Options
+) -> tuple[FloatArray, FloatArray]:
+    """How near every row is to each mean, and the means."""
     if not isinstance(rows, LinearRows):
         rows = LinearRows(_coordinates(rows, rng, options))
     n, most = rows.n_instances, options.alignment_sample
@@ -114,7 +136,7 @@ def means_of_clusters(
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
         means = model.fit(some).cluster_centers_.astype(np.float64)
     weights = np.ascontiguousarray(np.vstack([means.T, np.zeros(n_clusters)]))
-    return np.asarray(rows.scores(weights) - 0.5 * np.sum(means * means, axis=1))
+    return np.asarray(rows.scores(weights) - 0.5 * np.sum(means * means, axis=1)), means
 
 
 def _coordinates(rows: Rows, rng: np.random.Generator, options: Options) -> FloatArray:

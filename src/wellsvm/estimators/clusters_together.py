@@ -36,13 +36,13 @@ class ClustersTogether(ClusterModel):
         self, X: Matrix, kernel: Kernel, n_clusters: int, links: Links | None, options: Options, seed: int
     ) -> Self:
         progress = self._progress(X, max_iter=None)
-        bias, landmarks = Options.bias if self.fit_intercept else 0.0, None
+        landmarks = None
         if kernel.name == "linear":
-            rows = cluster_rows(X, bias, self.center)
+            rows = cluster_rows(X, 0.0, self.center)
             seen = [rows]
         else:
             landmarks = Landmarks.drawn(X, kernel, options.landmarks, np.random.default_rng([seed, 2]), options)
-            rows = CentredRows(landmarks.coordinates, bias)
+            rows = CentredRows(landmarks.coordinates)
             seen = [CentredRows(landmarks.leading(options.start_coordinates))]
             if kernel.name in ("rbf", "poly", "sigmoid"):  # means in the space of X may do better
                 seen.append(cluster_rows(X, 0.0, True))
@@ -50,7 +50,7 @@ class ClustersTogether(ClusterModel):
         assign, n_jobs = self._assignment(X.shape[0], n_clusters, links), threads(self.n_jobs)
         joint = Joint(rows, n_clusters, self._price(rows), loss, assign, options, seed, n_jobs, progress.label_vector)
         n_draws = -(-self.n_init // len(seen))
-        found = joint.relabel([joint.start(n_draws, these) for these in seen])
+        found = joint.relabel([*(joint.start(n_draws, these) for these in seen), joint.joined_start(seen[0])])
         order = _largest_first(found.labels)
         weights, intercepts = found.weights[order], found.intercepts[order] + found.offsets[order]
         if landmarks is None:

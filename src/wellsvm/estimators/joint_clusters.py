@@ -1,9 +1,14 @@
 """More than two clusters at once: functions of all clusters, and all rows relabelled by them together.
 
-From the clusters of k-means, one SVM per cluster is trained against all other rows, every row goes to the cluster of
-the largest value, and so on until few rows move. Both sides of an SVM weigh the same, else small clusters would vanish;
-how many rows a cluster holds is free. While the price of the losses is low, the functions follow the bulk of their
-cluster and many rows move; it then rises step by step to C, as in deterministic annealing.
+From clusters of means, one SVM per cluster is trained against all other rows, every row goes to the cluster of the
+largest value, and so on until few rows move. How many rows a cluster holds is free. While the price of the losses is
+low, the functions follow the bulk of their cluster and many rows move; it then rises step by step to C, as in
+deterministic annealing. On the way both sides of an SVM weigh the same, else small clusters would vanish; at C a side
+weighs the root of its rows, which leaves large clusters their outer rows. Functions have intercepts that are hardly
+regularised: the mean of all rows lies inside a cluster that is much larger than the others.
+
+There are several starts. Of the clusters they lead to, those are chosen whose functions leave the least share of the
+loss, beside how far apart the clusters lie: margins alone would choose a few outlying rows.
 
 Linear functions need not separate one cluster from all others: of three in a row, not the one in the middle. Where the
 SVMs tear the clusters of the start up, so that those they end with lie much less apart, the functions are those of
@@ -21,7 +26,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.report import Record, Status, show
-from wellsvm.engine.starts import means_of_clusters
+from wellsvm.engine.starts import joined_means, means_of_clusters
 from wellsvm.labels import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -66,10 +71,11 @@ class JointClusters(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Values of the functions, and the functions themselves."""
+    """Values of the functions, the functions themselves, and the loss without any."""
 
     values: FloatArray
     solution: list[Solution] | PairSolution
+    without: float
 
 
 Solve: TypeAlias = Callable[[IntArray, float, float, Values | None], Values]
@@ -81,7 +87,7 @@ class Joint:
     Parameters
     ----------
     rows : LinearRows
-        The rows, or their coordinates under a kernel.
+        The rows, or their coordinates under a kernel, without a constant feature.
     assign : callable
         From values of shape (n_rows, n_clusters) to the cluster of every row, and offsets of the values that do it.
     """
@@ -99,6 +105,8 @@ class Joint:
         callback: Callable[[Record], bool | None] | None = None,
     ) -> None:
         self.rows, self.n_clusters, self.C, self.loss, self.assign = rows, n_clusters, C, loss, assign
+        squared = max(float(np.mean(rows.squared_norms)), np.finfo(np.float64).tiny)
+        self.with_bias = rows.with_bias(options.joint_bias * np.sqrt(squared))
         self.options, self.seed, self.n_jobs = options, seed, n_jobs
         self.callback, self.stopped = callback, False
         self.history: list[Record] = []
@@ -108,8 +116,13 @@ class Joint:
         rng = np.random.default_rng([self.seed, 0])
         return self.assign(means_of_clusters(seen, self.n_clusters, n_draws, rng, self.options))[0]
 
+    def joined_start(self, seen: LinearRows) -> IntArray:
+        """Clusters joined from more and smaller ones of k-means, which need not be of similar sizes."""
+        rng = np.random.default_rng([self.seed, 3])
+        return self.assign(joined_means(seen, self.n_clusters, rng, self.options))[0]
+
     def relabel(self, starts: Sequence[IntArray]) -> JointClusters:
-        """Anneal from every start on, roughly, and solve well for the clusters of the lowest objective.
+        """Anneal from every start on, roughly, and solve well for the best clusters.
 
         Each cluster is set against the rest or, where that tears all starts up, against each other one.
         """
@@ -119,9 +132,9 @@ class Joint:
         found = [(*self._anneal(start, solve), start) for start in starts]
         kept = [one for one in found if self._spread(one[0]) >= options.kept_spread * self._spread(one[2])]
         if not kept:
-            solve = partial(self._over_pairs, self._with_bias())
+            solve = self._over_pairs
             kept = [(*self._anneal(start, solve), start) for start in starts]
-        labels, last, _ = min(kept, key=lambda one: float(self._bounds(one[1])[0].sum()))
+        labels, last = self._best([one[:2] for one in kept])
         settled = False
         for _ in range(options.joint_rounds):
             last = solve(labels, self.C, options.tol, last)
@@ -132,6 +145,15 @@ class Joint:
         _, offsets = self.assign(last.values)
         functions, bounds, seconds = self._functions(last), self._bounds(last), perf_counter() - self.began
         return JointClusters(labels, *functions, offsets, *bounds, len(self.history), status, seconds)
+
+    def _best(self, found: Sequence[tuple[IntArray, Values]]) -> tuple[IntArray, Values]:
+        """The clusters whose functions leave the least share of the loss, for how far apart they lie."""
+
+        def loss(labels: IntArray, values: Values) -> float:
+            left = float(self._bounds(values)[0].sum()) / values.without
+            return left * self._spread(labels) ** -self.options.spread_exponent
+
+        return min(found, key=lambda one: loss(*one))
 
     def _anneal(self, labels: IntArray, solve: Solve) -> tuple[IntArray, Values]:
         """Relabel while the price rises."""
@@ -166,6 +188,10 @@ class Joint:
         within = float(np.sum(self.rows.squared_norms) - np.sum(sums * sums / sizes))
         return between / max(within, self.options.no_gain * between, np.finfo(np.float64).tiny)
 
+    def _prices(self, price: float, share: FloatArray) -> FloatArray:
+        """Prices of rows on sides of an SVM that hold so large a share of the rows beside equal sides."""
+        return np.asarray(price * share ** -(1.0 if price < self.C else self.options.size_exponent))
+
     def _against_the_rest(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
         """One SVM per cluster, from the dual variables of those before on."""
         n_rows = labels.size
@@ -174,34 +200,28 @@ class Joint:
             inside = labels == k
             size = np.where(inside, inside.sum(), n_rows - inside.sum())
             y = np.where(inside, 1, -1).astype(np.int8)
-            losses = Losses.of(self.loss, price * n_rows / (2 * size))
+            losses = Losses.of(self.loss, self._prices(price, 2 * size / n_rows))
             rng = np.random.default_rng([self.seed, 1 + len(self.history), k])
             alpha = before.solution[k].alpha if before is not None else None  # type: ignore[union-attr]
             known = BalancedLabels.known(y)
-            return fit_svm(self.rows, known, losses, y, tol=tol, rng=rng, alpha=alpha, options=self.options)
+            return fit_svm(self.with_bias, known, losses, y, tol=tol, rng=rng, alpha=alpha, options=self.options)
 
         svms = run([partial(svm, k) for k in range(self.n_clusters)], self.n_jobs)
-        return Values(np.stack([svm.scores() for svm in svms], axis=1), svms)
+        without = sum(svm.state.losses.total(np.zeros(n_rows), None) for svm in svms)
+        return Values(np.stack([svm.scores() for svm in svms], axis=1), svms, without)
 
-    def _over_pairs(
-        self, rows: LinearRows, labels: IntArray, price: float, tol: float, before: Values | None
-    ) -> Values:
+    def _over_pairs(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
         """One function per cluster, all at once."""
-        sizes = np.bincount(labels, minlength=self.n_clusters)
-        C = price * labels.size / (self.n_clusters * sizes[labels])
+        rows, sizes = self.with_bias, np.bincount(labels, minlength=self.n_clusters)
+        C = self._prices(price, self.n_clusters * sizes[labels] / labels.size)
         U = np.zeros((rows.n_features + 1, self.n_clusters)) if before is None else before.solution.U  # type: ignore
         solution = fit_pairs(rows, labels, C, U, tol, self.options)
-        return Values(solution.values, solution)
-
-    def _with_bias(self) -> LinearRows:
-        """The rows with a constant feature that is large beside the others."""
-        squared = float(np.mean(self.rows.squared_norms)) - self.rows.bias**2
-        return self.rows.with_bias(self.options.pair_bias * np.sqrt(max(squared, np.finfo(np.float64).tiny)))
+        return Values(solution.values, solution, 0.5 * (self.n_clusters - 1) * float(C.sum()))
 
     def _functions(self, found: Values) -> tuple[FloatArray, FloatArray]:
         if isinstance(found.solution, PairSolution):
-            return self._with_bias().split_intercept(np.ascontiguousarray(found.solution.U.T))
-        return self.rows.split_intercept(np.stack([svm.coefficients() for svm in found.solution]))
+            return self.with_bias.split_intercept(np.ascontiguousarray(found.solution.U.T))
+        return self.with_bias.split_intercept(np.stack([svm.coefficients() for svm in found.solution]))
 
     @staticmethod
     def _bounds(found: Values) -> tuple[FloatArray, FloatArray]:
