@@ -24,8 +24,9 @@ def relaxed(seed: int, seeks_further: bool) -> Relaxation:
     known = np.where(np.arange(N) < 6, np.where(np.arange(N) % 2, 1, -1), 0).astype(np.int8)
     labels = BalancedLabels(known, (N - 6) // 2)
     options = replace(Options(), refine=False, min_decrease=1e-3, seeks_further=seeks_further)
-    C = np.where(known != 0, 1.0, 0.2)
-    state = begin(GramRows(np.exp(-squared / squared.mean()), 1.0), labels, Losses.of("squared_hinge", C), None, options)
+    rows = GramRows(np.exp(-squared / squared.mean()), 1.0)
+    losses = Losses.of("squared_hinge", np.where(known, 1.0, 0.2))
+    state = begin(rows, labels, losses, None, options)
     return cutting_plane(state, [labels.initial(rng)], rng)
 
 
