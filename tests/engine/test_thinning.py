@@ -64,8 +64,15 @@ def test_only_problems_that_can_be_asked_of_some_rows_are_thinned():
     assert thinned(tasks, replace(OPTIONS, searched_rows=1000), rng) is None
     between = BalancedLabels(task.labels.y_known, 10, 20)
     assert thinned([replace(task, labels=between)], OPTIONS, rng) is None
-    K = task.rows.X @ task.rows.X.T
-    assert thinned([replace(task, rows=GramRows(K))], OPTIONS, rng) is None
+
+
+def test_rows_under_a_kernel_are_thinned_as_linear_ones_are():
+    tasks, _, _, rng = problem("hinge")
+    K = np.ascontiguousarray(tasks[0].rows.X @ tasks[0].rows.X.T)
+    some = thinned([replace(tasks[0], rows=GramRows(K))], OPTIONS, rng)
+    assert some is not None
+    assert some.tasks[0].labels.free.size == OPTIONS.searched_rows
+    np.testing.assert_array_equal(some.tasks[0].rows.K, K[np.ix_(some.chosen, some.chosen)])
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

@@ -189,10 +189,10 @@ def _further(
     unit = _unit(solution.upper, solution.upper, state)
     violation = 0.5 * (found.squared_norm - most)
     known = max(candidate.squared_norm for candidate in tried) * (1 + options.equal_norms)
-    if violation <= options.min_violation * unit or found.squared_norm <= known:
+    if violation <= max(options.min_violation * unit, 0.5 * (tried[0].squared_norm - most)):
         return tried[0], 0.5 * (tried[0].squared_norm - most), status
-    goes_on = status is Status.NO_VIOLATED_LABEL or violation > options.further_violation * unit
-    return found, violation, None if goes_on else status
+    worth = status is Status.NO_VIOLATED_LABEL or violation > options.further_violation * unit
+    return found, violation, None if worth and found.squared_norm > known else Status.SMALL_DECREASE
 
 
 def _next_label(state: State, start: Candidate) -> Candidate | None:

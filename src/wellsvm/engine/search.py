@@ -22,9 +22,10 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.task import Guess, Task
-from wellsvm.engine.thinning import most_searched, thinned
+from wellsvm.engine.thinning import thinned
 from wellsvm.losses import Losses
 from wellsvm.options import Options
+from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Solution, State, begin, solve_svm
 from wellsvm.threads import run
 
@@ -90,7 +91,11 @@ def search_together(
 
 def begins_on_some(tasks: Sequence[Task], n_instances: int, options: Options) -> bool:
     """Whether there are so many rows that prices rise on some of them: what is saved must pay for all that follows."""
-    return _annealed(tasks, options) and n_instances > 2 * most_searched(tasks[0].rows, options)
+    return _annealed(tasks, options) and n_instances > 2 * _most_searched(tasks, options)
+
+
+def _most_searched(tasks: Sequence[Task], options: Options) -> int:
+    return options.searched_kernel_rows if isinstance(tasks[0].rows, GramRows) else options.searched_rows
 
 
 def _annealed(tasks: Sequence[Task], options: Options) -> bool:
@@ -107,7 +112,7 @@ def _found_on_some(
     n_jobs: int | None,
 ) -> list[Guess] | None:
     """Guesses for all rows by a search of some of them, in place of those given; None where that cannot be done."""
-    some = thinned(tasks, options, rngs[0])
+    some = thinned(tasks, replace(options, searched_rows=_most_searched(tasks, options)), rngs[0])
     if some is None:
         return None
     few_guesses = some.guesses(guesses)

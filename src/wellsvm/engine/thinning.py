@@ -17,12 +17,11 @@ from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
-from wellsvm.rows.base import Rows
 from wellsvm.rows.gram import GramRows
 from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Solution
 
-__all__ = ["Thinned", "most_searched", "thinned"]
+__all__ = ["Thinned", "thinned"]
 
 
 class Thinned(NamedTuple):
@@ -55,11 +54,6 @@ class Thinned(NamedTuple):
         ]
 
 
-def most_searched(rows: Rows, options: Options) -> int:
-    """Free rows that prices rise on, where there are more than twice as many."""
-    return options.searched_kernel_rows if isinstance(rows, GramRows) else options.searched_rows
-
-
 def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -> Thinned | None:
     """Problems with fewer free rows; None where there are few, or where labels cannot be asked of some rows alone."""
     first, label_sets = tasks[0], [task.labels for task in tasks]
@@ -68,7 +62,7 @@ def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -
     ):
         return None
     sets = [labels for labels in label_sets if isinstance(labels, BalancedLabels)]
-    free, n_most = sets[0].free, most_searched(first.rows, options)
+    free, n_most = sets[0].free, options.searched_rows
     if free.size <= n_most:
         return None
     sampled = np.sort(rng.choice(free, n_most, replace=False))

@@ -27,6 +27,7 @@ from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
+from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Solution, fit_svm
 
 __all__ = ["shares_in_valley"]
@@ -67,7 +68,8 @@ class _Labels:
     """What the search comes to at given shares."""
 
     def __init__(self, near: Neighborhood, loss: str, rng: np.random.Generator, options: Options) -> None:
-        self.rows, self.rng, self.options = near.rows, rng, _counting(options)
+        self.rows, self.rng, self.follows = near.rows, rng, isinstance(near.rows, GramRows)
+        self.options = _counting(options) if self.follows else roughly(options)
         self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)
         self.known = np.where(self.free, 0, 2 * near.codes - 1).astype(np.int8)
         pairs = sparse.triu(near.L, k=1).tocoo()
@@ -76,17 +78,27 @@ class _Labels:
     def parted(self, shares: FloatArray) -> FloatArray:
         """Share of the pairs of neighbours with different labels at every share, and a trace: no logarithm of nothing.
 
-        ``shares`` rise. The one in the middle is searched from the supervised SVM, every other from the one before it:
-        their labels differ in few rows, and so do their SVMs.
+        ``shares`` rise. Under a kernel the one in the middle is searched from the supervised SVM, every other from the
+        one before it: their labels differ in few rows, and so do their SVMs, which cost most there. Linear rows, where
+        SVMs cost little, are searched anew at each share (docs/performance.md).
         """
         svm = fit_svm(
             self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol, rng=self.rng,
             chosen=np.flatnonzero(self.known), options=self.options,
         )  # fmt: skip
-        middle, parted = shares.size // 2, np.empty(shares.size)
-        task = self._task(shares[middle])
-        found = search(task, Guess(svm.scores(), svm.alpha), self.options, self.rng)
-        parted[middle] = self._parted(task, found)
+        guess, parted = Guess(svm.scores(), svm.alpha), np.empty(shares.size)
+        middle = shares.size // 2
+        for k in [middle] if self.follows else range(shares.size):
+            task = self._task(shares[k])
+            found = search(task, guess, self.options, self.rng)
+            parted[k] = self._parted(task, found)
+        if self.follows:
+            self._follow(found, shares, parted)
+        return parted + self.options.valley_floor
+
+    def _follow(self, found: Solution, shares: FloatArray, parted: FloatArray) -> None:
+        """From what was ``found`` at the share in the middle to those on both sides, one after the other."""
+        middle = shares.size // 2
         for way in (range(middle + 1, shares.size), range(middle - 1, -1, -1)):
             kept, losses, last = found.state.saved(), found.state.losses, found
             for k in way:
@@ -95,7 +107,6 @@ class _Labels:
                 parted[k] = self._parted(task, last)
             found.state.restore(kept)
             found.state.losses = losses
-        return parted + self.options.valley_floor
 
     def _task(self, share: float) -> Task:
         labels = BalancedLabels(self.known, round(share * np.count_nonzero(self.free)))
