@@ -327,7 +327,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
             scale = Options.usual_spread / max(Options.usual_spread, _spread(rows))
             C_unlabeled *= scale
             C[~partial.labeled] *= scale
-            C[C < Options.least_price] = 0.0  # as of any row
+            C[Options.least_price > C] = 0.0  # as of any row
         (seed,) = stage(stages, "seed", lambda: (seed_of(self.random_state),))
         shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
         label_sets = self._label_sets(partial, shares and shares.shares)
