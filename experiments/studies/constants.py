@@ -238,7 +238,7 @@ CONSTANTS: dict[str, Varied] = {
     "narrower": Varied((0.03, 0.3), DENSE),
     "uneven": Varied((30.0, 300.0), DENSE),
     "newton_steps": Varied((15,), ("kernel", "kernel, C=100")),
-    "gamma_factors": Varied(((1.0,), (0.1, 1.0, 10.0)), ("cross-validation",)),
+    "few_gamma_factors": Varied(((1.0,), (0.25, 1.0, 4.0, 16.0)), ("cross-validation",)),
     "joint_rounds": Varied((5, 20), ("five clusters", "five clusters, kernel")),
     "few_moves": Varied((1e-3, 1e-2), ("five clusters", "five clusters, kernel")),
     "k_means_rounds": Varied((30,), ("two clusters", "five clusters", "five clusters, kernel")),

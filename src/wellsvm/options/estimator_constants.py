@@ -54,7 +54,7 @@ class EstimatorConstants:
     """Rows of a callable's matrix that are looked at where it is not kept as a whole."""
     gamma_factors: tuple[float, ...] = (0.25, 1.0, 4.0, 16.0)
     """Widths that a search tries, as factors: from nearly linear to borders with details. Powers of ten, and one width
-    alone, were worse on digits (docs/choices.md, constants)."""
+    alone, lost 0.003 and 0.009 on digits 3 and 8 with 20 labels (one draw, before these chose among fewer)."""
     few_labels: int = 50
     """Labels up to which a search chooses among few candidates: the choice is mostly chance with 10 to 50 labels
     (docs/choices.md, SemiSupervisedSVCCV); with more it was not measured."""
