@@ -117,7 +117,7 @@ probability
     >>> X[::4][y == 1] += 6  # the first instance of every bag of class 1
     >>> model = MultiInstanceSVCCV(Cs_positive=[1, 10], contexts=[0, 1], random_state=0).fit(Bags(X, groups), y)
     >>> sorted(model.best_params_), len(model.cv_results_["params"])
-    (['C_negative', 'C_positive', 'context', 'gamma'], 12)
+    (['C_negative', 'C_positive', 'context', 'gamma'], 8)
     """
 
     _follows_a_path = True
