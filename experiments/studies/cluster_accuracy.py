@@ -31,6 +31,7 @@ from experiments.markdown import pipe_table
 from experiments.runner import Trial
 from experiments.studies.cluster_links import LINK_STUDIES
 from experiments.studies.cluster_numbers import NUMBER_STUDIES
+from experiments.studies.cluster_sizes import SIZE_STUDIES
 from experiments.studies.cluster_uci import UCI_STUDIES
 from experiments.studies.study import Study, fit_facts, mean_of
 from wellsvm import MaxMarginClustering
@@ -152,6 +153,7 @@ CLUSTER_STUDIES = (
     LINK_STUDIES
     | UCI_STUDIES
     | NUMBER_STUDIES
+    | SIZE_STUDIES
     | {
         "clustering_digits": Study(
             "clusters of digits, embeddings and texts, beside k-means",

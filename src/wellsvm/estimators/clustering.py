@@ -28,7 +28,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
 
     Among all ways to divide the rows into two clusters of about the same size, it looks for those that an SVM separates
     with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. More than two
-    clusters are found together: starting from k-means, one SVM per cluster is trained against the rest and every row
+    clusters are found together: starting from means, one SVM per cluster is trained against the rest and every row
     moves to the cluster with the largest value, repeatedly, while the penalty on losses rises to C. The sizes of these
     clusters are not restricted by default. You can also require that rows do or do not share a cluster; see `fit`.
 
@@ -54,7 +54,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         squared hinge for more.
     fit_intercept : bool, default=False
         Whether to add a constant feature, which is regularized like the others. The threshold between the clusters is
-        chosen in either case.
+        chosen in either case. More than two clusters found together always have intercepts.
     balance : float or "auto", default="auto"
         beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.

@@ -38,19 +38,18 @@ class ClustersTogether(ClusterModel):
         progress = self._progress(X, max_iter=None)
         landmarks = None
         if kernel.name == "linear":
-            rows = cluster_rows(X, 0.0, self.center)
-            seen = [rows]
+            rows = seen = cluster_rows(X, 0.0, self.center)
         else:
             landmarks = Landmarks.drawn(X, kernel, options.landmarks, np.random.default_rng([seed, 2]), options)
             rows = CentredRows(landmarks.coordinates)
-            seen = [CentredRows(landmarks.leading(options.start_coordinates))]
-            if kernel.name in ("rbf", "poly", "sigmoid"):  # means in the space of X may do better
-                seen.append(cluster_rows(X, 0.0, True))
+            if kernel.name in ("rbf", "poly", "sigmoid"):
+                seen = cluster_rows(X, 0.0, True)  # means in the space of X do better than under the kernel
+            else:
+                seen = CentredRows(landmarks.leading(options.start_coordinates))
         loss = "squared_hinge" if self.loss == "auto" else loss_of(self)
         assign, n_jobs = self._assignment(X.shape[0], n_clusters, links), threads(self.n_jobs)
         joint = Joint(rows, n_clusters, self._price(rows), loss, assign, options, seed, n_jobs, progress.label_vector)
-        n_draws = -(-self.n_init // len(seen))
-        found = joint.relabel([*(joint.start(n_draws, these) for these in seen), joint.joined_start(seen[0])])
+        found = joint.relabel([joint.start(self.n_init, seen), joint.joined_start(seen)])
         order = _largest_first(found.labels)
         weights, intercepts = found.weights[order], found.intercepts[order] + found.offsets[order]
         if landmarks is None:

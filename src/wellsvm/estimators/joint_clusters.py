@@ -7,8 +7,9 @@ deterministic annealing. On the way both sides of an SVM weigh the same, else sm
 weighs the root of its rows, which leaves large clusters their outer rows. Functions have intercepts that are hardly
 regularised: the mean of all rows lies inside a cluster that is much larger than the others.
 
-There are several starts. Of the clusters they lead to, those are chosen whose functions leave the least share of the
-loss, beside how far apart the clusters lie: margins alone would choose a few outlying rows.
+There are two starts, k-means and means that are joined to clusters of any size. After the lowest price the second one
+takes the place of the first where its functions leave clearly less of the loss, beside how far apart the clusters lie:
+margins alone would choose a few outlying rows.
 
 Linear functions need not separate one cluster from all others: of three in a row, not the one in the middle. Where the
 SVMs tear the clusters of the start up, so that those they end with lie much less apart, the functions are those of
@@ -110,6 +111,12 @@ class Joint:
         self.options, self.seed, self.n_jobs = options, seed, n_jobs
         self.callback, self.stopped = callback, False
         self.history: list[Record] = []
+        self.exponent = options.size_exponent
+        self.ways: tuple[tuple[Solve, float], ...] = (
+            (self._against_the_rest, options.size_exponent),
+            (self._over_pairs, options.size_exponent),
+            (self._against_the_rest, 1.0),
+        )
 
     def start(self, n_draws: int, seen: LinearRows) -> IntArray:
         """The clusters of k-means, the best of some draws, on the rows as ``seen``."""
@@ -122,19 +129,22 @@ class Joint:
         return self.assign(joined_means(seen, self.n_clusters, rng, self.options))[0]
 
     def relabel(self, starts: Sequence[IntArray]) -> JointClusters:
-        """Anneal from every start on, roughly, and solve well for the best clusters.
+        """Anneal roughly from the best start on, and solve well for the clusters found.
 
-        Each cluster is set against the rest or, where that tears all starts up, against each other one.
+        Each cluster is set against the rest or, where that tears the start up, against each other one. Where this does
+        too, sides weigh the same to the end: of few rows in many dimensions else one cluster takes all.
         """
         options = self.options
         self.began = perf_counter()
-        solve: Solve = self._against_the_rest
-        found = [(*self._anneal(start, solve), start) for start in starts]
-        kept = [one for one in found if self._spread(one[0]) >= options.kept_spread * self._spread(one[2])]
-        if not kept:
-            solve = self._over_pairs
-            kept = [(*self._anneal(start, solve), start) for start in starts]
-        labels, last = self._best([one[:2] for one in kept])
+        found = []
+        for solve, exponent in self.ways:
+            self.exponent = exponent
+            start, labels, last = self._annealed(starts, solve)
+            kept = self._spread(labels) / max(self._spread(start), np.finfo(np.float64).tiny)
+            found.append((kept, exponent, solve, labels, last))
+            if kept >= options.kept_spread or self.stopped:
+                break
+        _, self.exponent, solve, labels, last = max(found, key=lambda one: one[0])
         settled = False
         for _ in range(options.joint_rounds):
             last = solve(labels, self.C, options.tol, last)
@@ -146,19 +156,36 @@ class Joint:
         functions, bounds, seconds = self._functions(last), self._bounds(last), perf_counter() - self.began
         return JointClusters(labels, *functions, offsets, *bounds, len(self.history), status, seconds)
 
-    def _best(self, found: Sequence[tuple[IntArray, Values]]) -> tuple[IntArray, Values]:
-        """The clusters whose functions leave the least share of the loss, for how far apart they lie."""
+    def _annealed(self, starts: Sequence[IntArray], solve: Solve) -> tuple[IntArray, IntArray, Values]:
+        """The start that is best after the lowest price, the clusters that it leads to, and their functions."""
+        lowest, *higher = self.options.joint_prices
+        found = [(start, *self._anneal(start, None, [lowest], solve)) for start in starts]
+        start, labels, last = found[0]
+        if len(found) > 1:
+            least = self._measure(labels, last, solve)
+            for other in filter(self._no_outliers, found[1:]):
+                measure = self._measure(*other[1:], solve)
+                if measure < self.options.clearly_less * least:
+                    (start, labels, last), least = other, measure
+        return start, *self._anneal(labels, last, higher, solve)
 
-        def loss(labels: IntArray, values: Values) -> float:
-            left = float(self._bounds(values)[0].sum()) / values.without
-            return left * self._spread(labels) ** -self.options.spread_exponent
+    def _no_outliers(self, found: tuple[IntArray, IntArray, Values]) -> bool:
+        """Whether every cluster has more rows than outliers would be: margins around a few rows are always large."""
+        sizes = np.bincount(found[1], minlength=self.n_clusters)
+        return bool(sizes.min() > max(1.0, self.options.outliers * sizes.mean()))
 
-        return min(found, key=lambda one: loss(*one))
+    def _measure(self, labels: IntArray, last: Values, solve: Solve) -> float:
+        """The share of the loss that functions leave over the spread of the clusters: the lower the better."""
+        found = solve(labels, self.C, self.options.joint_rough * self.options.tol, last)
+        apart = max(self._spread(labels), np.finfo(np.float64).tiny)  # equal rows are not apart at all
+        return float(self._bounds(found)[0].sum()) / found.without / apart
 
-    def _anneal(self, labels: IntArray, solve: Solve) -> tuple[IntArray, Values]:
+    def _anneal(
+        self, labels: IntArray, found: Values | None, prices: Sequence[float], solve: Solve
+    ) -> tuple[IntArray, Values]:
         """Relabel while the price rises."""
-        options, found = self.options, None
-        for share in options.joint_prices:
+        options = self.options
+        for share in prices:
             for _ in range(options.joint_rounds):
                 found = solve(labels, share * self.C, options.joint_rough * options.tol, found)
                 labels, settled = self._moved(labels, found)
@@ -190,7 +217,7 @@ class Joint:
 
     def _prices(self, price: float, share: FloatArray) -> FloatArray:
         """Prices of rows on sides of an SVM that hold so large a share of the rows beside equal sides."""
-        return np.asarray(price * share ** -(1.0 if price < self.C else self.options.size_exponent))
+        return np.asarray(price * share ** -(1.0 if price < self.C else self.exponent))
 
     def _against_the_rest(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
         """One SVM per cluster, from the dual variables of those before on."""

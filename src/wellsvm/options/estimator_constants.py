@@ -124,10 +124,13 @@ class EstimatorConstants:
     """What one linear function per cluster, each against the rest, must leave of the ratio of the scatter between
     clusters to that inside, which it starts with. Below it, k-means was better on 7 of 8 draws; above, the functions
     were better on most (docs/choices.md, cluster sizes)."""
-    spread_exponent: float = 1.5
-    """Clusters from several starts are compared by the share of the loss that their functions leave over this power of
-    the ratio of scatters. The loss alone would choose outlying rows of emb_topics and wine, the ratio alone part large
-    clusters (docs/choices.md, cluster sizes)."""
+    clearly_less: float = 0.85
+    """A start of joined means is taken where the share of the loss that its functions leave over the ratio of scatters
+    is less than this much of what k-means comes to. At 1 more is gained on uneven clusters, and more is lost on
+    emb_topics and USPS (docs/choices.md, cluster sizes)."""
+    outliers: float = 0.1
+    """A start of joined means whose smallest cluster has no more than this share of the mean number of rows is not
+    taken: of few rows in many dimensions without any clusters, single rows have the largest margins."""
     joint_bias: float = 3.0
     """The constant feature of these functions in units of the rows' root mean square, so that intercepts are hardly
     regularised. Without it clusters of 150, 60 and 30 rows are torn up; 1 is too little, 10 loses on emb_topics (the
