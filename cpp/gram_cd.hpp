@@ -64,9 +64,9 @@ inline void add_gram_row(const Real *k, std::int64_t n, const std::int32_t *patt
     }
 }
 
-// The same for one label vector, where the sign of an instance is a factor of its own: f is kept instead of y f while rows
-// are visited, and nothing is looked up. Looking a sign up for every entry takes several times as long as its sum. The
-// bits are the same, since a sign changes no rounding.
+// The same for one label vector, where the sign of an instance is a factor of its own: f is kept instead of y f while
+// rows are visited, and nothing is looked up. Looking a sign up for every entry takes several times as long as its sum.
+// The bits are the same, since a sign changes no rounding.
 template <class Real>
 inline void add_scaled_row(const Real *k, std::int64_t n, double step, double offset, double *out) {
     constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);

@@ -77,6 +77,14 @@ def test_of_many_rows_some_tell_the_spread():
     assert fit(X, y).C_unlabeled_ == pytest.approx(0.2 / 14, rel=0.1)
 
 
+@pytest.mark.parametrize("factor", [30.0, 1000.0])
+def test_however_far_rows_spread_unlabeled_rows_keep_a_part_of_the_weight_of_the_labels(factor):
+    X, y, _ = clouds()
+    labeled = np.count_nonzero(~np.isnan(y))
+    model = fit(factor * X, y, safe=False)
+    assert model.C_unlabeled_ == pytest.approx(0.2 * 0.5 * labeled / (y.size - labeled))
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_shares_and_verdict_do_not_depend_on_the_order_of_rows(n_classes):
     X, y, _ = clouds(n_classes, distance=1.5, n=150)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from wellsvm._arguments import choice, flag, path, price, seed_of, threads
+from wellsvm._typing import BoolArray
 from wellsvm.engine.recipe import Task, stage
 from wellsvm.engine.safety import Verdict
 from wellsvm.estimators.base import (
@@ -38,6 +39,14 @@ SEMI_SUPERVISED_AS_IN_PAPER = {
 }
 
 
+def _scale_of_price(rows: Rows, labeled: BoolArray) -> float:
+    """What the usual penalty on an unlabeled row is multiplied by: less where rows spread more, but all unlabeled rows
+    together keep a part of the weight of the labels."""
+    known = int(np.count_nonzero(labeled))
+    part = Options.least_unlabeled_weight * known / max(1, labeled.size - known)
+    return max(Options.usual_spread / max(Options.usual_spread, _spread(rows)), min(1.0, part))
+
+
 def _spread(rows: Rows) -> float:
     """Mean squared distance of the rows from their mean, in feature space; of many rows by some, evenly spaced."""
     n = min(rows.n_instances, Options.spread_rows)
@@ -60,7 +69,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     C_unlabeled : float or "auto", default="auto"
         Penalty on the loss of an unlabeled row. 0 gives the supervised SVM; "auto" is 0.2 for the squared hinge
         loss, 0.5 for the hinge loss, divided by the mean squared distance of the rows from their mean if that is more
-        than 1 (of standardized columns, it is their number).
+        than 1 (of standardized columns, it is their number), but at most by twice the number of unlabeled rows per
+        labeled one.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
@@ -324,7 +334,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         rows = self._rows_of(X, kernel, float(C.max()), n_jobs if len(titles) == 1 else None, None, self.neighbors)
         stages = None if self.checkpoint is None else stages_of(self, rows, y=partial.codes, prices=C)
         if isinstance(self.C_unlabeled, str):
-            scale = Options.usual_spread / max(Options.usual_spread, _spread(rows))
+            scale = _scale_of_price(rows, partial.labeled)
             C_unlabeled *= scale
             C[~partial.labeled] *= scale
             C[Options.least_price > C] = 0.0  # as of any row
