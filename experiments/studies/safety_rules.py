@@ -1,9 +1,9 @@
 """Whether to use unlabeled rows: rules beside one another, on cells of `few_labels`.
 
 The SVM of the labels alone, unlabeled rows always used, and used where they lower the ramp loss of held-out labels at
-all, by one or by two standard errors, which is the default (engine/safety.py). Beside them the other kind of safety:
-S4VM's labels, which gain most over the SVM's in the worst case of ten labelings, at the same prices and the same
-estimated share. Even draws are the development half, odd ones the confirmation half.
+all, by one, by one and a half, which is the default (engine/safety.py), or by two standard errors. Beside them the
+other kind of safety: S4VM's labels, which gain most over the SVM's in the worst case of ten labelings, at the same
+prices and the same estimated share. Even draws are the development half, odd ones the confirmation half.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ RULES: dict[str, Callable[[Split], Any]] = {
     "always used": partial(_semi, safe=False),
     "any gain in ramp loss": _by_errors(0.0),
     "by one standard error": _by_errors(1.0),
-    "by two (the default)": _by_errors(2.0),
+    "by one and a half (the default)": _by_errors(1.5),
+    "by two standard errors": _by_errors(2.0),
     "worst case of ten labelings": _in_the_worst_case,
 }
 

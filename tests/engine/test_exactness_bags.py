@@ -120,16 +120,18 @@ class TestCampaign:
         assert len(far) <= (1 - SHARE) * N_PROBLEMS, far
 
     def test_the_relaxation_lies_below_the_best_choice_and_sometimes_strictly(self):
-        n_strict = 0
-        for name, problem, _, optimum in campaign()[:12]:
+        n_strict, above = 0, []
+        for name, problem, results, optimum in campaign()[:12]:
             integer, best = mixed_integer_optimum(problem)
             assert optimum <= integer * (1 + BOUND), name
-            from_best = cutting_plane(
-                begin(*problem[:3], options=accurate(TOL, "climb")), [best], np.random.default_rng(0)
-            )
+            if results["climb"].solution.upper > integer * (1 + MASTER):  # climbing is local too
+                above.append(name)
+            state = begin(*problem[:3], options=accurate(TOL, "climb"))
+            from_best = cutting_plane(state, [best], np.random.default_rng(0))
             assert from_best.solution.upper <= integer * (1 + MASTER), name
             svm = fit_svm(*problem[:3], best, tol=1e-7, rng=np.random.default_rng(0)).upper
             generic = generic_master(problem.K, problem.label_set, problem.losses, [best]).value
             assert abs(svm - generic) <= 2e-6 * generic, name
             n_strict += optimum < integer * (1 - 10 * BOUND)
         assert n_strict >= 1
+        assert len(above) <= 2, above

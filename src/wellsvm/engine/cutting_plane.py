@@ -17,9 +17,6 @@ maximises the right side exactly: by sorting. H has no ridge: over B the ridge w
 - "climb": steps repeated to a fixed point, from every label vector in use and from random ones; the best is taken. It
   solves the relaxation better and, on text, classifies worse (docs/choices.md): a choice, not the default.
 
-Where the relaxation is the result, "paper" climbs too before it ends a run (`Options.seeks_further`): its one step is
-from the best label vector only, and says little about the others.
-
 Either way a label vector that raises ``y'Hy`` is violated (Prop. 4); finding none is no proof that none exists.
 """
 
@@ -80,9 +77,6 @@ def cutting_plane(
             if small or (status is None and not last):
                 break  # another label vector follows, or a search: no need to solve this master well
             aim = None
-        if status is not None and options.seeks_further:
-            tried = [candidate, *(state.candidate(failed.y) for failed in new if small)]
-            candidate, violation, status = _further(state, solution, tried, status, rng)
 
         record = Record(solution.upper, solution.gap, violation, len(state.labels), n_epochs, perf_counter() - began)
         history.append(record)
@@ -167,32 +161,12 @@ def G(state: State, candidate: Candidate) -> float:
 
 
 def _separate(state: State, solution: Solution, rng: np.random.Generator) -> Candidate:
-    """The next label vector."""
-    return _named(state, ORACLES[state.options.oracle](state, solution.squared_norms, rng))
-
-
-def _named(state: State, found: Candidate) -> Candidate:
-    """A label vector under the name that agrees best with those in use."""
+    """The next label vector, under the name that agrees best with those in use."""
+    found = ORACLES[state.options.oracle](state, solution.squared_norms, rng)
     if not state.label_set.symmetric:
         return found
     y = state.label_set.oriented(found.y, state.labels[0])
     return found if y is found.y else Candidate(y, found.squared_norm, -found.image)
-
-
-def _further(
-    state: State, solution: Solution, tried: Sequence[Candidate], status: Status, rng: np.random.Generator
-) -> tuple[Candidate, float, Status | None]:
-    """Before a run ends: the most violated of what climbing from many label vectors finds and what was ``tried``, its
-    violation, and whether the run ends all the same. What was tried did not lower the objective enough."""
-    options, most = state.options, float(solution.squared_norms.max())
-    found = _named(state, climb_from_many(state, solution.squared_norms, rng))
-    unit = _unit(solution.upper, solution.upper, state)
-    violation = 0.5 * (found.squared_norm - most)
-    known = max(candidate.squared_norm for candidate in tried) * (1 + options.equal_norms)
-    if violation <= max(options.min_violation * unit, 0.5 * (tried[0].squared_norm - most)):
-        return tried[0], 0.5 * (tried[0].squared_norm - most), status
-    worth = status is Status.NO_VIOLATED_LABEL or violation > options.further_violation * unit
-    return found, violation, None if worth and found.squared_norm > known else Status.SMALL_DECREASE
 
 
 def _next_label(state: State, start: Candidate) -> Candidate | None:

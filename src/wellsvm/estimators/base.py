@@ -79,15 +79,13 @@ def options_of(estimator: Any, **others: Any) -> Options:
     if choice("weight_update", estimator.weight_update, tuple(UPDATES)) == "closed_form":
         rounds = Options.closed_form_rounds
         others = {"rough_rounds": rounds, "max_rounds": rounds, "unused_weight": 0.0, **others}
-    oracle = choice("oracle", estimator.oracle, tuple(ORACLES))
-    others = {"seeks_further": not refine and oracle == "paper", **others}
     return Options(
         tol=tol,
         min_violation=tol if violation is None else number("min_violation", violation, low=0.0),
         min_decrease=per_tol * tol if decrease is None else number("min_decrease", decrease, low=0.0),
         stopping=choice("stopping", estimator.stopping, ("relative", "absolute", "paper")),
         max_iter=whole_number("max_iter", others.pop("max_iter", estimator.max_iter), low=1),
-        oracle=oracle,
+        oracle=choice("oracle", estimator.oracle, tuple(ORACLES)),
         weight_update=estimator.weight_update,
         refine=refine,
         verbose=int(verbose) if isinstance(verbose, bool) else whole_number("verbose", verbose, low=0),

@@ -268,7 +268,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     @with_callbacks
     def _fit(self, X, must_link, cannot_link):
         # Searches solve well on the way too, as in 0.1; solving roughly was not measured for clusters.
-        options = options_of(self, search_rough=1.0, unsettled_labels=0.0, decrease_per_tol=1.0, seeks_further=False)
+        options = options_of(self, search_rough=1.0, unsettled_labels=0.0, decrease_per_tol=1.0)
         loss_of(self), threads(self.n_jobs)
         n_clusters = whole_number("n_clusters", self.n_clusters, low=1)
         if not (isinstance(self.C, str) and self.C == "scale"):

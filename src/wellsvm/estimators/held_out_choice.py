@@ -44,14 +44,16 @@ def few_label_folds(codes: IntArray, most: int) -> list[tuple[IntArray, IntArray
 
 
 def errors_to_beat(rows: Rows, partial: PartialLabels, seed: int) -> float:
-    """By how many standard errors a candidate must beat the supervised SVM: as many as unlabeled rows must save in
-    SemiSupervisedSVC (engine/safety.py), none where the space has several dimensions for every label of two classes."""
+    """By how many standard errors a candidate must beat the supervised SVM: none where the space has several dimensions
+    for every label of two classes, as in SemiSupervisedSVC (engine/safety.py)."""
     of_two_classes = 2.0 * np.count_nonzero(partial.labeled) / len(partial.classes)
     room = dimensions_used(rows, np.random.default_rng(seed), Options())
-    return 0.0 if of_two_classes * Options.label_room <= room else Options.judge_errors
+    return 0.0 if of_two_classes * Options.label_room <= room else Options.chosen_errors
 
 
-def choose(scores: FloatArray, plain: BoolArray | None = None, errors: float = Options.judge_errors) -> tuple[int, int]:
+def choose(
+    scores: FloatArray, plain: BoolArray | None = None, errors: float = Options.chosen_errors
+) -> tuple[int, int]:
     """Index of the candidate and of the C to use.
 
     The best mean score over the folds wins (of equals the smallest C), but only if it beats the best supervised

@@ -40,12 +40,6 @@ class EngineConstants:
     oracle_starts: int = 10
     """Random starts of the oracle "climb" beside the label vectors in use; 30 take more work for the same objective
     (docs/choices.md, constants)."""
-    seeks_further: bool = False
-    """Whether "paper" climbs as "climb" does before it ends a run: where the relaxation is the result, but not for
-    clusters, where lower relaxations are no better clusters (docs/performance.md)."""
-    further_violation: float = 1.0
-    """What climbing finds after the objective has stopped falling is tried if it is violated by more than this many
-    objectives. Others lower it by 2 % in all, in ten times as many epochs (docs/performance.md)."""
     equal_norms: float = 1e-4
     """Label vectors whose ``y'Hy`` differ by less than this, relatively, are equal for the oracle "first": at the
     optimum of a master all with a weight are, and its solution tells them apart by its rounding only."""

@@ -27,6 +27,9 @@ class EstimatorConstants:
     length 1. Of rows that spread more, they are divided by it, as the squared length of the weights that a row's loss
     stands beside falls with it. On even draws of UCI sets twice as much is as accurate and harms more cells, half as
     much is .004 less accurate (docs/choices.md)."""
+    chosen_errors: float = 2.0
+    """Standard errors by which a candidate of SemiSupervisedSVCCV must beat the supervised SVM; others are compared in
+    docs/choices.md."""
     least_unlabeled_weight: float = 0.5
     """Part of the weight that they would have with as many unlabeled as labeled rows, below which unlabeled rows do not
     fall however far they spread: else columns that are not scaled would leave them none. 1 is as accurate and harms

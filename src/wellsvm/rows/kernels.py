@@ -138,6 +138,7 @@ class Kernel:
         n, X = X.shape[0], self.centred(X).astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # `require_finite` tells
             squares, ones = self.gamma * np.einsum("ij,ij->i", X, X), np.ones(n)
+            squares[squares > np.finfo(np.float32).max * self.gamma] = np.nan  # as where new rows are predicted
             left = np.column_stack([2.0 * self.gamma * X, -squares, -ones])
             right = np.column_stack([X, ones, squares])
             K, step = np.empty((n, n), np.float32), Options.kernel_block

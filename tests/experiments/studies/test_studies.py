@@ -20,7 +20,6 @@ from wellsvm.datasets import make_digit_bags, make_sparse_text
 # Their journals hold what there was time for.
 UNFINISHED = (
     "large",
-    "multi_instance",  # 23 folds of Musk2
     "few_labels",
     "defaults",
     "weak_labels",
