@@ -51,6 +51,18 @@ def test_labels_at_random_speak_against_unlabeled_rows(n_classes):
     assert sum(used) <= 1  # one and a half standard errors: one chance in fifteen each
 
 
+def test_labels_of_weight_0_have_no_say():
+    X, codes = clusters(n_labeled=40, distance=4.0)
+    labeled = np.flatnonzero(codes >= 0)
+    wrong = labeled[20:]
+    codes[wrong] = 1 - codes[wrong]
+    rows, shares = LinearRows(X, 1.0), np.full(2, 0.5)
+    C = np.where(codes >= 0, 2.0, 0.2)
+    assert not judge_unlabeled(rows, codes, shares, "squared_hinge", C, 0, ANNEALED).helps
+    C[wrong] = 0.0
+    assert judge_unlabeled(rows, codes, shares, "squared_hinge", C, 0, ANNEALED).helps
+
+
 def test_a_verdict_is_the_same_for_the_same_seed():
     X, codes = clusters(distance=2.0)
     assert judge(X, codes, seed=3) == judge(X, codes, seed=3)

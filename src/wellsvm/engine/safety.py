@@ -5,9 +5,9 @@ that the search reaches from it. What counts is the ramp loss of a row, ``min(2,
 what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
 labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
 or two labels, as there are among many classes, does not outweigh the others. Unlabeled rows are used if they lower the
-mean loss by more than one and a half standard errors of the difference. Which rows are held out together is chance:
-where the verdict is near, other folds are drawn, and a row's loss is its mean over all of them. Folds are drawn from
-the rows as they lie, so that the order in which they are given does not count.
+mean loss by at least one and a half standard errors of the difference. Labels of weight 0 have no say. Which rows are
+held out together is chance: where the verdict is near, other folds are drawn, and a row's loss is its mean over all of
+them. Folds are drawn from the rows as they lie, so that the order in which they are given does not count.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and such a bar is out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
@@ -51,7 +51,7 @@ def judge_unlabeled(
     while True:
         found = out_of_fold(rows, codes, shares, loss, C, seed + len(gains), options)
         saved = ramp_losses(found.without, found.codes) - ramp_losses(found.with_unlabeled, found.codes)
-        gains.append(saved[found.held_out])
+        gains.append(saved[found.held_out & (C[codes >= 0] > 0)])
         verdict = _compare(np.mean(gains, axis=0), options)
         doubt = abs(verdict.gain - options.judge_errors * verdict.error) < options.judge_doubt * verdict.error
         if not doubt or len(gains) == options.judge_partitions:

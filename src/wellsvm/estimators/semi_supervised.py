@@ -196,7 +196,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     balance_found_ : array of shape (n_classes,)
         Share of each class among the predictions for the unlabeled rows.
     C_unlabeled_ : float
-        The penalty on the loss of an unlabeled row that was used.
+        The penalty on the loss of an unlabeled row, where ``used_unlabeled_`` is True; else what it would have been.
     used_unlabeled_ : bool
         Whether the unlabeled rows were used; if False, the model is the supervised SVM.
     proba_slope_, proba_offsets_ : float and array of shape (n_classes,)
