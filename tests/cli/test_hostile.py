@@ -142,7 +142,7 @@ wellsvm.cli.main()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("after", [0.0, 0.1])  # a fast machine has imported all after 0.3 s, and may be done
 def test_an_interrupt_while_modules_are_imported_ends_quietly(after):
     with subprocess.Popen(
         [sys.executable, "-c", TELLS_ITS_FIRST_IMPORT, "versions"],
