@@ -29,7 +29,7 @@ from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
-__all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "ramp_losses"]
+__all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "labels_have_room", "ramp_losses"]
 
 
 class Verdict(NamedTuple):
@@ -44,8 +44,7 @@ def judge_unlabeled(
     rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
-    of_two_classes = 2.0 * np.count_nonzero(codes >= 0) / shares.size
-    if of_two_classes * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options):
+    if labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options):
         options = replace(options, judge_errors=0.0)
     gains: list[FloatArray] = []
     while True:
@@ -56,6 +55,12 @@ def judge_unlabeled(
         doubt = abs(verdict.gain - options.judge_errors * verdict.error) < options.judge_doubt * verdict.error
         if not doubt or len(gains) == options.judge_partitions:
             return verdict
+
+
+def labels_have_room(rows: Rows, n_labels: int, n_classes: int, seed: int, options: Options = Options()) -> bool:
+    """Whether there are several dimensions for every label of two classes, so that any gain is enough."""
+    of_two_classes = 2.0 * n_labels / n_classes
+    return of_two_classes * options.label_room <= dimensions_used(rows, np.random.default_rng(seed), options)
 
 
 def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
-from wellsvm.engine.safety import dimensions_used, ramp_losses
+from wellsvm.engine.safety import labels_have_room, ramp_losses
 from wellsvm.estimators.user_scoring import score_of
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
@@ -46,9 +46,8 @@ def few_label_folds(codes: IntArray, most: int) -> list[tuple[IntArray, IntArray
 def errors_to_beat(rows: Rows, partial: PartialLabels, seed: int) -> float:
     """By how many standard errors a candidate must beat the supervised SVM: none where the space has several dimensions
     for every label of two classes, as in SemiSupervisedSVC (engine/safety.py)."""
-    of_two_classes = 2.0 * np.count_nonzero(partial.labeled) / len(partial.classes)
-    room = dimensions_used(rows, np.random.default_rng(seed), Options())
-    return 0.0 if of_two_classes * Options.label_room <= room else Options.chosen_errors
+    room = labels_have_room(rows, int(np.count_nonzero(partial.labeled)), len(partial.classes), seed)
+    return 0.0 if room else Options.chosen_errors
 
 
 def choose(

@@ -173,7 +173,7 @@ class EstimateConstants:
     """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
     long as the fit of 2000 rows that it is for. 300 lost 0.003 on UCI sets (docs/performance.md)."""
     judge_errors: float = 1.5
-    """Unlabeled rows must save more than this many standard errors: on even draws of 14 UCI sets 1 harms 9 % of the
+    """Unlabeled rows must save at least this many standard errors: on even draws of 14 UCI sets 1 harms 9 % of the
     cells with ten labels a class, 1.5 harms 5 %, and 2 loses .01 with five labels a class of generated clouds
     (docs/choices.md)."""
     judge_partitions: int = 3
