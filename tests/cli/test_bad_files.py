@@ -233,3 +233,12 @@ def test_a_bad_file_by_the_console_script(tmp_path):
     told = "rows.csv: column 'b' holds 'n/a' in data row 6, which is not a number; fill it in, or leave the column out"
     assert done.stderr == f"wellsvm: {told}: --ignore-column 'b'\n"
     assert os.listdir(tmp_path) == ["rows.csv"]
+
+
+def test_two_columns_of_one_name_are_refused(command, tmp_path):
+    header, *rest = CSV.splitlines(keepends=True)
+    (tmp_path / "rows.csv").write_text(header.replace("b", "a", 1) + "".join(rest))
+    done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model")
+    assert (done.code, done.out) == (1, "")
+    assert "has two columns named 'a', of which the second was read as 'a_duplicated_0'" in done.err
+    assert not (tmp_path / "model").exists()

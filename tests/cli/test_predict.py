@@ -152,6 +152,22 @@ def test_other_widths_and_missing_columns_are_refused(command, files, tmp_path, 
     assert "has no column 'c'" in done.err
 
 
+def test_a_column_that_the_model_needs_cannot_be_ignored(command, files, tmp_path, model):
+    done = command("predict", model, files / "plain.csv", "--ignore-column", "b")
+    assert (done.code, done.out) == (1, "")
+    assert "--ignore-column 'b': the model was trained with this column" in done.err
+
+
+def test_an_empty_cell_is_not_to_be_mended_by_ignoring_its_column(command, files, tmp_path, model):
+    gap = tmp_path / "gap.csv"
+    first, second, *rest = (files / "plain.csv").read_text().splitlines()
+    gap.write_text("\n".join([first, "," + second.split(",", 1)[1], *rest]))
+    done = command("predict", model, gap)
+    assert (done.code, done.out) == (1, "")
+    assert "column 'a' is empty in data row 1; the model was trained with this column" in done.err
+    assert "--ignore-column" not in done.err
+
+
 def test_bags_without_names_are_refused(command, files, bag_model):
     for name, told in (("plain.npz", "no array 'bag'"), ("plain.csv", "no column 'bag'"), ("rows.svm", "'qid:'")):
         done = command("predict", bag_model, files / name)

@@ -50,6 +50,8 @@ SUFFIXES = {
 # How many lines of a bad svmlight file are tried at a time to find the bad one.
 BLOCK = 1000
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+# What stands between the name and a number where polars has renamed a column.
+RENAMED = "_duplicated_"
 # Weights of one function and what solving for them needs, in bytes per feature.
 BYTES_PER_FEATURE = 64
 
@@ -232,6 +234,7 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
         raise ValueError(f"{path} has numbers in its first line, which must name the columns")
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
+    _require_distinct(path, columns)
     given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
     for name in [*given, *(layout.features or ())]:
         if name not in columns:
@@ -239,9 +242,14 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     features = [name for name in columns if name not in given] if layout.features is None else list(layout.features)
     if not features:
         raise ValueError(f"{path} has no column left for the features; it has {_listed(columns)}")
+    for name in layout.ignore:
+        if name in features:
+            raise ValueError(
+                f"--ignore-column {name!r}: the model was trained with this column and needs it to predict"
+            )
     X = np.empty((frame.height, len(features)))
     for j, name in enumerate(features):
-        X[:, j] = _numbers(path, frame[name])
+        X[:, j] = _numbers(path, frame[name], needed=layout.features is not None)
     y = None
     if layout.label is not None:
         series = frame[layout.label]
@@ -256,6 +264,17 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     for series in kept.values():
         _cells(path, series.head(1))
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
+
+
+def _require_distinct(path: Path, columns: Sequence[str]) -> None:
+    """No name twice; polars has renamed the second column of a name in a CSV file."""
+    for name in columns:
+        first, renamed, number = name.rpartition(RENAMED)
+        if renamed and number.isdigit() and first in columns:
+            raise ValueError(
+                f"{path} has two columns named {first!r}, of which the second was read as {name!r}; give every "
+                "column a name of its own"
+            )
 
 
 def _no_column(path: Path, name: str, layout: Layout, columns: Sequence[str]) -> str:
@@ -293,11 +312,14 @@ def _cells(path: Path, series: Any) -> np.ndarray:
         ) from error
 
 
-def _numbers(path: Path, series: Any) -> FloatArray:
-    """A column as floats; an error names the column and its first bad value."""
+def _numbers(path: Path, series: Any, needed: bool) -> FloatArray:
+    """A column as floats; an error names the column, its first bad value, and the ways out: a column that a model
+    ``needed`` to be trained cannot be left out."""
     pl = polars()
     where = f"{path}: column {series.name!r}"
     way_out = f"fill it in, or leave the column out: --ignore-column {series.name!r}"
+    if needed:
+        way_out = "the model was trained with this column, so put a number there or leave the row out"
     if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.String)):
         raise ValueError(f"{where} holds {series.dtype}, not numbers; {way_out}")
     values = series.cast(pl.Float64, strict=False)
