@@ -109,10 +109,13 @@ def _balanced_svm(
 
 
 def fold_of(codes: IntArray, most: int, rng: np.random.Generator) -> IntArray:
-    """A fold for every labeled row; every class is spread over at most ``most`` of them."""
+    """A fold for every labeled row; every class is spread over at most ``most`` of them.
+
+    Classes come in the order of their first rows, so that their names do not count.
+    """
     n_folds = max(2, min(most, int(np.bincount(codes).max())))
     fold, begin = np.empty(codes.size, dtype=np.int64), 0
-    for k in np.unique(codes):
+    for k in codes[np.sort(np.unique(codes, return_index=True)[1])]:
         members = rng.permutation(np.flatnonzero(codes == k))
         fold[members] = (begin + np.arange(members.size)) % n_folds
         begin += members.size

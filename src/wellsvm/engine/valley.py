@@ -68,7 +68,8 @@ class _Labels:
     """What the search comes to at given shares."""
 
     def __init__(self, near: Neighborhood, loss: str, rng: np.random.Generator, options: Options) -> None:
-        self.rows, self.rng, self.follows = near.rows, rng, isinstance(near.rows, GramRows)
+        self.rows, self.follows = near.rows, isinstance(near.rows, GramRows)
+        self.seed = int(rng.integers(2**32))  # one for all shares, in whatever order the names of the classes put them
         self.options = _counting(options) if self.follows else roughly(options)
         self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)
         self.known = np.where(self.free, 0, 2 * near.codes - 1).astype(np.int8)
@@ -83,14 +84,14 @@ class _Labels:
         SVMs cost little, are searched anew at each share (docs/performance.md).
         """
         svm = fit_svm(
-            self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol, rng=self.rng,
-            chosen=np.flatnonzero(self.known), options=self.options,
+            self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol,
+            rng=self._rng(), chosen=np.flatnonzero(self.known), options=self.options,
         )  # fmt: skip
         guess, parted = Guess(svm.scores(), svm.alpha), np.empty(shares.size)
         middle = shares.size // 2
         for k in [middle] if self.follows else range(shares.size):
             task = self._task(shares[k])
-            found = search(task, guess, self.options, self.rng)
+            found = search(task, guess, self.options, self._rng())
             parted[k] = self._parted(task, found)
         if self.follows:
             self._follow(found, shares, parted)
@@ -100,13 +101,16 @@ class _Labels:
         """From what was ``found`` at the share in the middle to those on both sides, one after the other."""
         middle = shares.size // 2
         for way in (range(middle + 1, shares.size), range(middle - 1, -1, -1)):
-            kept, losses, last = found.state.saved(), found.state.losses, found
+            kept, losses, last, rng = found.state.saved(), found.state.losses, found, self._rng()
             for k in way:
                 task = self._task(shares[k])
-                last = search_from(last, task, self.options, self.rng)
+                last = search_from(last, task, self.options, rng)
                 parted[k] = self._parted(task, last)
             found.state.restore(kept)
             found.state.losses = losses
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
 
     def _task(self, share: float) -> Task:
         labels = BalancedLabels(self.known, round(share * np.count_nonzero(self.free)))

@@ -1,4 +1,8 @@
-"""What labeled rows say about the unlabeled ones before a fit: their class shares, and whether to use them at all."""
+"""What labeled rows say about the unlabeled ones before a fit: their class shares, and whether to use them at all.
+
+Folds and samples are drawn with a seed of their own: whether unlabeled rows help is a matter of the data, and the same
+whatever ``random_state`` the fit has.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,9 @@ from wellsvm.rows import Rows
 __all__ = ["told_shares", "told_verdict"]
 
 
-def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options) -> Shares:
+def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, options: Options) -> Shares:
     """Estimate the shares of the classes among the unlabeled rows; tell them if asked to be verbose."""
-    shares = shares_of_unlabeled(rows, partial.codes, len(partial.classes), loss, C, seed, options)
+    shares = shares_of_unlabeled(rows, partial.codes, len(partial.classes), loss, C, options.evidence_seed, options)
     if options.verbose:
         told = zip(partial.classes.tolist(), *shares)
         tell("class shares, estimated: " + ", ".join(f"{c!r} {share:.3f} +- {se:.3f}" for c, share, se in told))
@@ -24,9 +28,10 @@ def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, se
 
 
 def told_verdict(
-    rows: Rows, partial: PartialLabels, shares: Shares, loss: str, C: FloatArray, seed: int, options: Options
+    rows: Rows, partial: PartialLabels, shares: Shares, loss: str, C: FloatArray, options: Options
 ) -> Verdict:
     """Judge whether unlabeled rows help; tell it if asked to be verbose."""
+    seed = options.evidence_seed
     verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options))
     if options.verbose:
         word = "used" if verdict.helps else "not used"

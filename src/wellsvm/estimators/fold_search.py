@@ -148,7 +148,7 @@ class FoldSearch:
     def _shares(self, rows: Rows, trial: SemiSupervisedSVCCV, fold: int) -> Shares | None:
         data = self.data
         prices, held_out = self.prices[0], self._held_out(fold)
-        return trial._shares(rows, data.partial, data.loss, prices, data.seed, self.roughly, held_out)
+        return trial._shares(rows, data.partial, data.loss, prices, self.roughly, held_out)
 
     def _along_grid(
         self, rows: Rows, space: Coordinates | None, number: int, fold: int, shares: Shares | None

@@ -112,7 +112,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     warm_start : bool, default=False
         Whether a second `fit` on the same rows starts from the labels and dual variables of the first.
     random_state : int, RandomState or None, default=None
-        Seed for the order of coordinate descent and for random starts.
+        Seed for the order of coordinate descent and for random starts. Estimated shares, and whether unlabeled rows
+        are used, do not depend on it.
     n_jobs : int or None, default=None
         Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
         the linear kernel, they share the passes over all rows. Results do not depend on it.
@@ -143,8 +144,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
         held-out labeled rows by one and a half standard errors, or by one with a smooth search; it is enough that they
         lower it where the rows use four dimensions or more for every label (of two classes, where there are more). If
-        the outcome is close, the folds are drawn again, three times at most. It does not depend on the order of the
-        rows, if there are at most 1000 unlabeled ones (500 with a kernel).
+        the outcome is close, the folds are drawn again, three times at most. It does not depend on ``random_state``
+        or the names of the classes, nor on the order of the rows, if there are at most 1000 unlabeled ones (500 with a
+        kernel).
         This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
@@ -339,12 +341,12 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
             C[~partial.labeled] *= scale
             C[Options.least_price > C] = 0.0  # as of any row
         (seed,) = stage(stages, "seed", lambda: (seed_of(self.random_state),))
-        shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, seed, options))
+        shares = self._kept_shares(stages, lambda: self._shares(rows, partial, loss, C, options))
         label_sets = self._label_sets(partial, shares and shares.shares)
         inits = self._inits(partial, label_sets)
         asked = safe and shares is not None and bool(np.any(C[~partial.labeled] > 0))
         if asked:
-            verdict = stage(stages, "verdict", lambda: told_verdict(rows, partial, shares, loss, C, seed, options))
+            verdict = stage(stages, "verdict", lambda: told_verdict(rows, partial, shares, loss, C, options))
             if not Verdict(*verdict).helps:
                 C[~partial.labeled] = 0.0
         losses, free = Losses.of(loss, C), ~partial.labeled

@@ -174,9 +174,11 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             y_known = np.where(partial.codes == k, 1, -1).astype(np.int8)
             y_known[~partial.labeled] = 0
             label_sets.append(BalancedLabels(y_known, *positive_bounds(balance, y_known[counted])))
-        if shares is not None and len(label_sets) > 1:
-            counts = apportion(shares, label_sets[0].free.size)
-            label_sets = [BalancedLabels(labels.y_known, n) for labels, n in zip(label_sets, counts.tolist())]
+        if shares is not None:  # whole numbers that do not depend on which class is the second
+            counts = apportion(shares, label_sets[0].free.size).tolist()
+            label_sets = [
+                BalancedLabels(labels.y_known, n) for labels, n in zip(label_sets, counts[-len(label_sets) :])
+            ]
         return label_sets
 
     def _searches_together(self, label_sets: list[BalancedLabels]) -> bool:
@@ -246,7 +248,6 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         partial: PartialLabels,
         loss: str,
         C: FloatArray,
-        seed: int,
         options: Options,
         held_out: BoolArray | None = None,
     ) -> Shares | None:
@@ -260,7 +261,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             partial = replace(partial, codes=np.where(held_out, LEFT_OUT, partial.codes))
             if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
                 return None
-        return told_shares(rows, partial, loss, C, seed, options)
+        return told_shares(rows, partial, loss, C, options)
 
     @staticmethod
     def _kept_shares(stages: Stages | None, compute: Callable[[], Shares | None]) -> Shares | None:

@@ -239,7 +239,7 @@ stopping, weight_update, search, intercept_scaling, probability
         rows, space = search.rows(self.best_candidate_)
         if n_problems == 1:  # one problem leaves the threads to the passes over its rows
             rows = rows.threaded(search.n_jobs)
-        shares = trial._shares(rows, partial, loss, prices[0], seed, options)
+        shares = trial._shares(rows, partial, loss, prices[0], options)
         # Searches that raise the penalty on their own need not come along the grid.
         way = prices[: best_C + 1] if trial.search == "local" else [prices[best_C]]
         accuracies, n_fits = [search.roughly] * (len(way) - 1) + [options], len(way) * n_problems
