@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
+from wellsvm.estimators.fold_search import FoldSearch
 from wellsvm.estimators.held_out_choice import choose, errors_to_beat, few_label_folds
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
@@ -184,6 +185,52 @@ def test_gammas_on_the_way_leave_the_model_of_the_gamma_chosen():
         np.testing.assert_allclose(model.decision_function(X), values, rtol=1e-9)
 
 
+# ------------------------------------------------------------------ the mean of the folds
+
+
+def of_folds(X, y, folds, gains=(0.0, 0.5, 1.0), **params):
+    """A search over given folds, which judges each price as told, and what it judged."""
+    given, watch = iter([*gains] * len(folds)), Watch()
+    return fit(X, y, cv=folds, scoring=lambda *seen: watch(*seen) * 0.0 + next(given), **params), watch
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_with_few_labels_the_function_is_the_mean_of_those_of_the_folds(kernel):
+    X, y, _ = clouds(distance=2.0)
+    known, free = np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))
+    one, other = ((np.append(np.delete(known, part), free), known[part]) for part in (slice(0, 5), slice(5, 10)))
+    first, watch = of_folds(X, y, [one] * 5, kernel=kernel)
+    second, _ = of_folds(X, y, [other] * 5, kernel=kernel)
+    both, _ = of_folds(X, y, [one] * 3 + [other] * 3, kernel=kernel)
+    assert first.C_unlabeled_ == both.C_unlabeled_ == 0.1
+    np.testing.assert_allclose(first.decision_function(X[one[1]]), watch.decided[2], atol=1e-9)
+    mean = 0.5 * (first.decision_function(X) + second.decision_function(X))
+    np.testing.assert_allclose(both.decision_function(X), mean, atol=1e-9)
+    # The labels of the training rows are its own, at the balance.
+    f, positive = both.decision_function(X)[free], both.transduction_[free] == 1
+    assert positive.sum() == round(both.balance_[1] * free.size)
+    assert f[positive].min() > f[~positive].max()
+
+
+@pytest.mark.parametrize(
+    ("n_labeled", "n_folds", "params", "averaged"),
+    [
+        (50, 5, {}, True),
+        (51, 5, {}, False),
+        (50, 4, {}, False),
+        (50, 5, {"search": "annealed"}, False),
+        (50, 5, {"gains": (0.9, 0.5, 0.1)}, False),  # the supervised SVM is chosen
+    ],
+)
+def test_few_labels_five_folds_and_a_smooth_search_are_averaged(monkeypatch, n_labeled, n_folds, params, averaged):
+    X, y, _ = clouds(n=120, n_labeled=n_labeled, distance=2.0)
+    known, free = np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))
+    asked, mean_function = [], FoldSearch.mean_function
+    monkeypatch.setattr(FoldSearch, "mean_function", lambda *seen: asked.append(seen) or mean_function(*seen))
+    of_folds(X, y, [(np.append(known[5:], free), known[:5])] * n_folds, **params)
+    assert len(asked) == averaged
+
+
 # ------------------------------------------------------------------ folds
 
 
@@ -320,7 +367,7 @@ def test_string_classes_are_scored_and_predicted():
 # ------------------------------------------------------------------ bits, weights, use
 
 
-@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gammas": [0.3, 1.0]}, {"n_classes": 3}], ids=str)
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gammas": [0.3, 1.0]}, {"n_classes": 3}, {"cv": 5}], ids=str)
 def test_the_number_of_threads_changes_no_bit_and_the_seed_fixes_all(params):
     X, y, _ = clouds(n_classes=params.get("n_classes", 2), n_labeled=24)
     params = {name: value for name, value in params.items() if name != "n_classes"}

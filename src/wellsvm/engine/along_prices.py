@@ -1,4 +1,4 @@
-"""Values of all rows at rising prices of the unlabeled ones, for rows held out to judge them by.
+"""Functions at rising prices of the unlabeled rows, for rows held out to judge them by.
 
 The first price is 0: the supervised SVM. From there a search goes on from price to price, without a relaxation between:
 it would give another start only, and folds are many.
@@ -7,6 +7,7 @@ it would give another start only, and folds are many.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +23,42 @@ from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import Coordinates
 from wellsvm.solver.master import Solution, fit_svm
 
-__all__ = ["values_along_prices"]
+__all__ = ["Functions", "found_along_prices", "values_of"]
+
+Found = Sequence[Solution | SmoothSolution]
+"""What was found at a price, one for each two-class problem."""
 
 
-def values_along_prices(
+class Functions(NamedTuple):
+    """The functions of all two-class problems.
+
+    Attributes
+    ----------
+    coefficients : array of shape (n_problems, n_kept)
+        In the form that the rows keep, ...
+    offsets : array of shape (n_problems,)
+        ... and what is added to them.
+    values : array of shape (n_rows, n_problems)
+        Of every row.
+    """
+
+    coefficients: FloatArray
+    offsets: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, found: Found) -> Functions:
+        """Those that were found."""
+        offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
+        return cls(np.stack([one.coefficients() for one in found]), offsets, values_of(found))
+
+    @classmethod
+    def mean(cls, several: Sequence[Functions]) -> Functions:
+        """The mean of several."""
+        return cls(*(np.mean(part, axis=0) for part in zip(*several)))
+
+
+def found_along_prices(
     rows: Rows,
     label_sets: Sequence[BalancedLabels],
     free: BoolArray,
@@ -35,8 +68,8 @@ def values_along_prices(
     options: Options,
     svm_tol: float,
     seed: int,
-) -> Iterator[FloatArray]:
-    """f of all rows, one column per two-class problem, at each price in turn.
+) -> Iterator[Found]:
+    """What is found at each price in turn; it must be used before the next one, to which its state goes on.
 
     Parameters
     ----------
@@ -67,14 +100,15 @@ def values_along_prices(
         )
         for labels, rng in zip(label_sets, rngs)
     ]  # fmt: skip
-    yield _columns(svms)
+    yield svms
     if coordinates is None:
-        yield from map(_columns, _searched(rows, label_sets, free, losses[1:], together, svms, options, rngs))
+        yield from _searched(rows, label_sets, free, losses[1:], together, svms, options, rngs)
     else:
-        yield from map(_columns, _smoothly(coordinates, label_sets, free, losses[1:], options))
+        yield from _smoothly(coordinates, label_sets, free, losses[1:], options)
 
 
-def _columns(found: Sequence[Solution | SmoothSolution]) -> FloatArray:
+def values_of(found: Found) -> FloatArray:
+    """f of all rows, one column per two-class problem."""
     return np.stack([one.scores() for one in found], axis=1)
 
 

@@ -6,6 +6,7 @@ so there is one at a time; shares hardly depend on the matrix, so those of the f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial as bind
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
-from wellsvm.engine.along_prices import values_along_prices
+from wellsvm.engine.along_prices import Found, Functions, found_along_prices, values_of
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent
@@ -132,12 +133,11 @@ class FoldSearch:
 
     def _scores_of(self, number: int) -> FloatArray:
         rows, space = self.rows(number)
-        n_folds, trial = len(self.folds), number % len(self.trials)
+        n_folds = len(self.folds)
         if not self._fold_shares:
             each = [bind(self._shares, rows, t, fold) for t in self.trials for fold in range(n_folds)]
             self._fold_shares = run(each, self.n_jobs)
-        shares = self._fold_shares[trial * n_folds : (trial + 1) * n_folds]
-        walks = [bind(self._along_grid, rows, space, number, fold, s) for fold, s in enumerate(shares)]
+        walks = [bind(self._along_grid, rows, space, number, fold) for fold in range(n_folds)]
         return np.transpose(run(walks, self.n_jobs))
 
     def _held_out(self, fold: int) -> BoolArray:
@@ -150,24 +150,37 @@ class FoldSearch:
         prices, held_out = self.prices[0], self._held_out(fold)
         return trial._shares(rows, data.partial, data.loss, prices, self.roughly, held_out)
 
-    def _along_grid(
-        self, rows: Rows, space: Coordinates | None, number: int, fold: int, shares: Shares | None
-    ) -> list[float]:
-        """Score of every price. Rows not for training are held out: same rows, price 0."""
-        data, trial, test, held_out = self.data, self.candidate(number)[0], self.folds[fold][1], self._held_out(fold)
-        label_sets = trial._label_sets(data.partial, shares and shares.shares, held_out)
-        prices = [trial._prices(data.X, data.partial, data.sample_weight, value, held_out) for value in data.grid]
-        losses = [Losses.of(data.loss, C) for C in prices]
-        together, free = trial._searches_together(label_sets), ~data.partial.labeled
-        path = values_along_prices(
-            rows, label_sets, free, losses, together, space, self.roughly, data.options.tol, data.seed
-        )
+    def mean_function(self, number: int, price: int) -> Functions:
+        """The mean over the folds of what a candidate finds at a price of the grid."""
+        rows, space = self.rows(number)
+        each = [bind(self._function, rows, space, number, fold, price) for fold in range(len(self.folds))]
+        return Functions.mean(run(each, self.n_jobs))
+
+    def _function(self, rows: Rows, space: Coordinates | None, number: int, fold: int, price: int) -> Functions:
+        return next(Functions.of(found) for k, found in enumerate(self._walk(rows, space, number, fold)) if k == price)
+
+    def _along_grid(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> list[float]:
+        """Score of every price."""
+        data, trial, test = self.data, self.candidate(number)[0], self.folds[fold][1]
         walk = number * len(self.folds) + fold
         with self.progress.part(walk, "fold"):
             found = [
-                held_out_score(self.scorer, trial.scoring, data.partial, values[test], data.X, test) for values in path
+                held_out_score(self.scorer, trial.scoring, data.partial, values_of(one)[test], data.X, test)
+                for one in self._walk(rows, space, number, fold)
             ]
         if data.options.verbose:
             best = int(np.argmax(found))
             tell(f"fold {walk + 1} of {self.n_searched}: score {found[best]:.3f} with C_unlabeled={data.grid[best]:g}")
         return found
+
+    def _walk(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Iterator[Found]:
+        """What is found at every price. Rows not for training are held out: same rows, price 0."""
+        data, trial, held_out = self.data, self.candidate(number)[0], self._held_out(fold)
+        shares = self._fold_shares[number % len(self.trials) * len(self.folds) + fold]
+        label_sets = trial._label_sets(data.partial, shares and shares.shares, held_out)
+        prices = [trial._prices(data.X, data.partial, data.sample_weight, value, held_out) for value in data.grid]
+        losses = [Losses.of(data.loss, C) for C in prices]
+        together, free = trial._searches_together(label_sets), ~data.partial.labeled
+        return found_along_prices(
+            rows, label_sets, free, losses, together, space, self.roughly, data.options.tol, data.seed
+        )

@@ -16,6 +16,7 @@ from wellsvm._arguments import choice, flag, number, price, require_prices, whol
 from wellsvm._input import check_matrix, computed, is_sparse
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
+from wellsvm.engine.along_prices import Functions
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.joint import joint_counts
@@ -302,18 +303,26 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return list(inits)
 
     def _store(
-        self, X: Matrix, kernel: Any, rows: Rows, partial: PartialLabels, fits: list[Fit], options: Options
+        self,
+        X: Matrix,
+        kernel: Any,
+        rows: Rows,
+        partial: PartialLabels,
+        fits: list[Fit],
+        options: Options,
+        functions: Functions | None = None,
     ) -> None:
+        """Store what was fitted; ``functions`` take the place of those that the fits found."""
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.classes_ = partial.classes
-        offsets = np.array([fit.offset for fit in fits])
-        self._store_coefficients(X, kernel, rows, np.stack([fit.coefficients() for fit in fits]), offsets)
+        coefficients, offsets, values = functions or Functions.of([fit.solution for fit in fits])
+        self._store_coefficients(X, kernel, rows, coefficients, offsets)
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
         binary = len(fits) == 1
-        codes = (fits[0].y() > 0).astype(np.intp) if binary else np.argmax([f.scores() for f in fits], axis=0)
+        codes = fits[0].task.labels.linear_oracle(values[:, 0]) > 0 if binary else np.argmax(values, axis=1)
         self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
-        predicted = (fits[0].scores() > 0).astype(np.intp) if binary else codes
+        predicted = (values[:, 0] > 0).astype(np.intp) if binary else codes
         asked = ~partial.labeled if not partial.labeled.all() else partial.labeled
         self.balance_found_ = np.bincount(predicted[asked], minlength=len(partial.classes)) / np.count_nonzero(asked)
 

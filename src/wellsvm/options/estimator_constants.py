@@ -69,6 +69,9 @@ class EstimatorConstants:
     """Prices of unlabeled rows that it tries then: with the four lower ones of the paper's grid besides, errors with 10
     to 50 labels are the same (docs/choices.md, SemiSupervisedSVCCV), and a search of many classes takes twice as
     long."""
+    averaged_folds: int = 5
+    """Folds from which a search with few labels averages their functions: as many as it was measured with; each must
+    have seen most labels (docs/choices.md, SemiSupervisedSVCCV)."""
     few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
     """Widths that it tries then. Of the four above, with neighbours these are the two best with 10 to 50 labels; 16 is
     far behind without them (docs/choices.md, SemiSupervisedSVCCV)."""
