@@ -1,6 +1,7 @@
-"""clustering_sizes: clusters of unequal sizes, spreads and shapes, beside k-means; adjusted Rand index at the defaults.
+"""Clusters of unequal sizes, spreads and shapes, beside k-means; adjusted Rand index at the defaults.
 
-Generated clusters in 2 to 50 dimensions, and draws of real sets with classes of unequal sizes. Even seeds chose the
+clustering_sizes has mostly more than two clusters; clustering_two_sizes has two, of which one may be small. There are
+generated clusters in 2 to 50 dimensions, and draws of real sets with classes of unequal sizes. Even seeds chose the
 defaults, odd seeds confirm them.
 """
 
@@ -127,32 +128,59 @@ def drawn(name: str, sizes: tuple[int, ...] | None, seed: int) -> tuple[FloatArr
     return np.asarray(X[rows], dtype=np.float64), y[rows]
 
 
-# ------------------------------------------------------------------ the study
+# ------------------------------------------------------------------ two clusters
+
+TWO_GENERATED: dict[str, dict[str, Any]] = {
+    f"{'/'.join(map(str, sizes))}, {d}-D, {apart:g} apart": {"sizes": sizes, "d": d, "apart": apart}
+    for sizes in ((100, 100), (150, 50), (180, 20), (300, 24), (490, 10), (980, 20))
+    for d, apart in ((2, 6.0), (2, 4.5), (10, 5.0), (50, 6.0))
+} | {
+    "180/20, spreads 1/0.5": {"sizes": (180, 20), "d": 3, "apart": 5.0, "spreads": (1.0, 0.5)},
+    "180/20, spreads 0.7/1.4": {"sizes": (180, 20), "d": 3, "apart": 6.0, "spreads": (0.7, 1.4)},
+    "200/40, stretched": {"sizes": (200, 40), "d": 4, "apart": 7.0, "stretched": 3.0},
+    "2 x 150, stretched": {"sizes": (150, 150), "d": 4, "apart": 7.0, "stretched": 3.0},
+}
+TWO_DRAWN: dict[str, tuple[str, tuple[int, ...] | None]] = {
+    f"{told} {large}/{small}": (name, (large, small))
+    for told, name, large, smaller in (
+        ("digits", "digits", 150, (150, 50, 15, 6)),
+        ("USPS", "usps_digits", 400, (400, 150, 40, 12)),
+        ("topics", "emb_topics", 400, (300, 100, 40, 12)),
+        ("letters", "isolet1_letters", 60, (60, 15, 6)),
+        ("COIL", "lds_coil20", 72, (72, 20, 7)),
+    )
+    for small in smaller
+}
+
+# ------------------------------------------------------------------ the studies
+
+CASES = GENERATED | TWO_GENERATED | DRAWN | TWO_DRAWN
 
 
-def _trials(journal: Journal) -> list[Trial]:
+def _trials(names: Sequence[str], journal: Journal) -> list[Trial]:
     return [
         Trial(journal, {"set": name, "method": method, "setting": f"seed {seed}"}, partial(_run, name, method, seed))
-        for name in (*GENERATED, *DRAWN)
+        for name in names
         for seed in range(SEEDS)
         for method in METHODS
     ]
 
 
 def _run(name: str, method: str, seed: int) -> Entry:
-    X, y = generated(seed=seed, **GENERATED[name]) if name in GENERATED else drawn(*DRAWN[name], seed)
+    case = CASES[name]
+    X, y = generated(seed=seed, **case) if isinstance(case, dict) else drawn(*case, seed)
     with fit_facts() as facts:
         labels = METHODS[method](np.unique(y).size, seed).fit_predict(X)
     return {"adjusted_rand": float(adjusted_rand_score(y, labels)), **facts}
 
 
-def _table(entries: Sequence[Entry], figure: str) -> str:
+def _table(names: Sequence[str], entries: Sequence[Entry], figure: str) -> str:
     """Means of even and of odd seeds, and how many fits are behind k-means or ahead of it."""
     found = {(e["set"], e["method"], int(e["setting"].split()[1])): float(e["adjusted_rand"]) for e in entries}
     first = next(iter(METHODS))
     lines: list[list[str]] = []
-    for name in (*GENERATED, *DRAWN, "**mean**"):
-        sets = [*GENERATED, *DRAWN] if name == "**mean**" else [name]
+    for name in (*names, "**mean**"):
+        sets = names if name == "**mean**" else [name]
         lines.append([name])
         for method in METHODS:
             halves = [
@@ -169,11 +197,13 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
     return pipe_table(["set", *METHODS], lines)
 
 
+def _study(about: str, generated: Sequence[str], drawn: dict[str, tuple[str, tuple[int, ...] | None]]) -> Study:
+    names = (*generated, *drawn)
+    sets = tuple(name for name in dict.fromkeys(name for name, _ in drawn.values()) if name not in ("iris", "wine"))
+    return Study(about, sets, partial(_trials, names), partial(_table, names))
+
+
 SIZE_STUDIES = {
-    "clustering_sizes": Study(
-        "clusters of unequal sizes, beside k-means",
-        tuple(name for name in dict.fromkeys(name for name, _ in DRAWN.values()) if name not in ("iris", "wine")),
-        _trials,
-        _table,
-    )
+    "clustering_sizes": _study("clusters of unequal sizes, beside k-means", tuple(GENERATED), DRAWN),
+    "clustering_two_sizes": _study("two clusters, one of them small, beside k-means", tuple(TWO_GENERATED), TWO_DRAWN),
 }

@@ -6,10 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from experiments.studies.cluster_sizes import GENERATED, generated
+from experiments.studies.cluster_sizes import GENERATED, TWO_GENERATED, generated
 from wellsvm import MaxMarginClustering
 from wellsvm.engine.starts import joined_means
 from wellsvm.rows import CentredRows
@@ -43,12 +45,84 @@ def test_of_rows_without_clusters_none_takes_all(kernel):
 
 def test_joined_means_find_small_clusters_beside_a_large_one():
     X, y = generated(seed=13, **GENERATED["500/50/50/20, 50-D"])
-    labels = np.argmax(joined_means(CentredRows(X), 4, np.random.default_rng(0)), axis=1)
+    labels = np.argmax(joined_means(CentredRows(X), 4, 3, np.random.default_rng(0)), axis=1)
     means = KMeans(4, n_init=10, random_state=0).fit(X).labels_
     assert adjusted_rand_score(y, labels) > 0.9 > 0.5 > adjusted_rand_score(y, means)
 
 
 def test_there_may_be_fewer_rows_than_means_to_join():
-    near = joined_means(CentredRows(np.array([[0.0], [1.0], [9.0], [10.0]])), 3, np.random.default_rng(0))
+    near = joined_means(CentredRows(np.array([[0.0], [1.0], [9.0], [10.0]])), 3, 3, np.random.default_rng(0))
     assert near.shape == (4, 3)
     assert np.unique(np.argmax(near, axis=1)).size == 3
+
+
+# ------------------------------------------------------------------ two clusters, one of them small
+
+CENTRES = [[6, 0], [0, 6]]
+
+
+def two(sizes, seed=0, **params):
+    X, y = make_blobs(sizes, centers=CENTRES, random_state=seed)
+    return X, y, MaxMarginClustering(random_state=0, **params).fit(X)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("sizes", [[180, 20], [300, 24]])
+def test_a_small_cluster_is_found_whatever_the_draw(kernel, sizes):
+    for seed in range(20, 28):  # not among those that chose the defaults
+        X, y, model = two(sizes, seed, kernel=kernel)
+        assert adjusted_rand_score(y, model.labels_) > 0.9
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("name", ["490/10, 10-D, 5 apart", "980/20, 2-D, 6 apart"])
+def test_two_in_a_hundred_rows_can_be_a_cluster(name):
+    found = []
+    for seed in SEEDS:
+        X, y = generated(seed=seed, **TWO_GENERATED[name])
+        found.append(adjusted_rand_score(y, MaxMarginClustering(random_state=0).fit(X).labels_))
+    assert np.mean(found) > 0.8
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_outliers_are_no_cluster(kernel):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        far = rng.normal(size=(6, 5))
+        X = np.vstack([rng.normal(size=(294, 5)), 12 * far / np.linalg.norm(far, axis=1)[:, None]])
+        assert np.bincount(MaxMarginClustering(kernel=kernel, random_state=0).fit(X).labels_).min() >= 15
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_a_small_cluster_is_stored_as_any_two_clusters_are(kernel):
+    X, y = make_blobs([390, 10], centers=CENTRES, random_state=0)  # too small for the valley of f
+    given = np.exp(-0.05 * ((X[:, None] - X) ** 2).sum(axis=-1)) if kernel == "precomputed" else X
+    model = MaxMarginClustering(kernel=kernel, random_state=0, refine=True).fit(given)
+    np.testing.assert_array_equal(model.labels_, y)
+    assert model.decision_function(given).shape == (400,)
+    assert model.intercept_.shape == model.threshold_.shape == (1,)
+    assert model.labelings_.shape == (1, 400)
+    assert isinstance(model.objective_, float)
+    assert isinstance(model.status_, str)
+    assert 0 <= model.gap_ <= 0.01 * model.objective_
+    assert model.refined_objective_ == model.objective_
+    assert len(model.history_) == 1
+    assert model.n_iter_ >= 1
+
+
+def test_of_many_rows_some_find_the_small_cluster():
+    X, y, model = two([4000, 150])
+    np.testing.assert_array_equal(model.labels_, y)
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_sparse_rows_and_threads_make_no_difference_to_a_small_cluster():
+    X, _y, model = two([300, 24], seed=3)
+    for other in (sparse.csr_matrix(X), X.astype(np.float32)):
+        np.testing.assert_array_equal(MaxMarginClustering(random_state=0, n_jobs=2).fit(other).labels_, model.labels_)
+
+
+def test_a_balance_a_start_or_a_cut_that_is_given_keeps_to_similar_sizes_or_the_valley():
+    X, _ = make_blobs([180, 20], centers=CENTRES, random_state=0)
+    for given in ({"balance": 0.3}, {"cut": "balance"}, {"cut": "zero"}, {"init": "alignment", "cut": "balance"}):
+        assert np.bincount(MaxMarginClustering(random_state=0, **given).fit(X).labels_).min() > 20

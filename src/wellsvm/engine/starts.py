@@ -105,13 +105,15 @@ def means_of_clusters(
     return _near_means(rows, n_clusters, n_draws, rng, options)[0]
 
 
-def joined_means(rows: Rows, n_clusters: int, rng: np.random.Generator, options: Options = Options()) -> FloatArray:
+def joined_means(
+    rows: Rows, n_clusters: int, times: int, rng: np.random.Generator, options: Options = Options()
+) -> FloatArray:
     """How near every row is to the nearest of the means that make up each cluster.
 
-    k-means finds several times as many means, which are joined to clusters by Ward's method, however many rows they
-    have. k-means alone would rather part a large cluster than find two small ones.
+    k-means finds ``times`` as many means, which are joined to clusters by Ward's method, however many rows they have.
+    k-means alone would rather part a large cluster than find two small ones.
     """
-    n_means = min(options.joined_means * n_clusters, rows.n_instances)
+    n_means = min(times * n_clusters, rows.n_instances)
     near, means = _near_means(rows, n_means, options.joined_draws, rng, options)
     cluster = cut_tree(linkage(means, "ward"), n_clusters)[:, 0]
     return np.stack([near[:, cluster == k].max(axis=1) for k in range(n_clusters)], axis=1)

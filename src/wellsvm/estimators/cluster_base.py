@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wellsvm._input import is_sparse
-from wellsvm._typing import IntArray, Matrix
+from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm._warnings import callers_level
 from wellsvm.estimators.base import KernelModel
+from wellsvm.function import KernelFunction, LinearFunction
 from wellsvm.options import Options
 from wellsvm.rows import CentredRows, GramRows, LinearRows
 from wellsvm.rows.block_rows import CentredBlockRows, linear_rows
 from wellsvm.rows.blocks import Blocks
+from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.landmarks import Landmarks
 
-__all__ = ["TIES_SPLIT", "ClusterModel", "cluster_rows"]
+__all__ = ["TIES_SPLIT", "ClusterModel", "Space", "cluster_rows"]
 
 TIES_SPLIT = (
     "rows of equal decision value were divided by their index to keep the balance; predict puts them into one cluster. "
@@ -31,6 +34,14 @@ def cluster_rows(X: Matrix, bias: float, center: bool) -> LinearRows:
     return CentredBlockRows(X, bias) if isinstance(X, Blocks) else CentredRows(X, bias)
 
 
+class Space(NamedTuple):
+    """Where functions of clusters are linear: rows, or coordinates by landmarks; and the rows as k-means sees them."""
+
+    rows: LinearRows
+    seen: LinearRows
+    landmarks: Landmarks | None
+
+
 class ClusterModel(KernelModel):
     """Parameters, and attributes of a fit."""
 
@@ -40,6 +51,7 @@ class ClusterModel(KernelModel):
     kernel: Any
     fit_intercept: bool
     center: bool
+    refine: bool
     n_init: int
     n_jobs: Any
     labels_: IntArray
@@ -52,6 +64,26 @@ class ClusterModel(KernelModel):
             squared = float(np.mean(rows.squared_norms)) - rows.bias**2
             self.C_ = Options.scaled_C / squared if squared > np.finfo(np.float64).tiny else Options.scaled_C
         return float(self.C_)
+
+    def _space(self, X: Matrix, kernel: Kernel, options: Options, seed: int) -> Space:
+        """The rows under a kernel."""
+        if kernel.name == "linear":
+            rows = cluster_rows(X, 0.0, self.center)
+            return Space(rows, rows, None)
+        landmarks = Landmarks.drawn(X, kernel, options.landmarks, np.random.default_rng([seed, 2]), options)
+        if kernel.name in ("rbf", "poly", "sigmoid"):
+            seen = cluster_rows(X, 0.0, True)  # means in the space of X do better than under the kernel
+        else:
+            seen = CentredRows(landmarks.leading(options.start_coordinates))
+        return Space(CentredRows(landmarks.coordinates), seen, landmarks)
+
+    def _store_in(self, space: Space, X: Matrix, kernel: Kernel, weights: FloatArray, intercepts: FloatArray) -> None:
+        """Store functions that are linear in a space."""
+        if space.landmarks is None:
+            self._store_function(LinearFunction(weights, intercepts), kernel)
+        else:
+            expansion = space.landmarks.expansion(weights)
+            self._store_function(KernelFunction.over(X, kernel, expansion, intercepts), kernel)
 
     def _warn_if(self, condition: bool, message: str) -> None:
         if condition:

@@ -27,10 +27,11 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     """Clustering with a large margin between the clusters, and a rule for new rows.
 
     Among all ways to divide the rows into two clusters of about the same size, it looks for those that an SVM separates
-    with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. More than two
-    clusters are found together: starting from means, one SVM per cluster is trained against the rest and every row
-    moves to the cluster with the largest value, repeatedly, while the penalty on losses rises to C. The sizes of these
-    clusters are not restricted by default. You can also require that rows do or do not share a cluster; see `fit`.
+    with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. Clusters of
+    other sizes are compared with the result (see ``balance``). More than two clusters are found together: starting from
+    means, one SVM per cluster is trained against the rest and every row moves to the cluster with the largest value,
+    repeatedly, while the penalty on losses rises to C. The sizes of these clusters are not restricted by default. You
+    can also require that rows do or do not share a cluster; see `fit`.
 
     Parameters
     ----------
@@ -59,8 +60,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
         With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" estimates
-        the sizes: label vectors of two clusters keep to 0.3, but the final cut (see ``cut``) does not; in divisions it
-        is 0.3; otherwise sizes are not restricted. Linked rows count as one.
+        the sizes: label vectors of two clusters keep to 0.3, but the final cut (see ``cut``) does not, and with
+        ``init="best"``, ``cut="auto"`` and no links, clusters of any sizes that k-means finds replace the result where
+        they lie clearly better apart; in divisions it is 0.3; otherwise sizes are not restricted. Linked rows count as
+        one.
     n_init : int, default=20
         Number of random label vectors that ``init`` draws; for more than two clusters, number of k-means runs.
     oracle : {"paper", "first", "climb"}, default="paper"
@@ -130,8 +133,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         There is one function for two clusters, one per cluster for more, or one per division if the clusters were
         divided.
     dual_coef_, support_, support_vectors_ : arrays
-        For other kernels: coefficients, rows and their indices. For more than two clusters at most 300 rows, drawn at
-        random, span the functions.
+        For other kernels: coefficients, rows and their indices. For more than two clusters, and for two of any sizes,
+        at most 300 rows, drawn at random, span the functions.
     threshold_ : array of shape (n_functions,)
         The value subtracted from every function to keep the balance; 0 is the paper's rule, the sign of f.
     children_ : array of shape (n_clusters - 1, 2) or None
@@ -156,7 +159,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         Number of label vectors generated (the maximum over the divisions), or number of relabelings if the clusters
         were found together.
     status_ : str, or a list of them
-        Why the cutting plane, or the relabelling, ended.
+        Why the cutting plane, or the relabelling, ended. Two clusters of any sizes that replaced the result of the
+        relaxation are reported as clusters found together are: one label vector, and no violation.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 

@@ -11,7 +11,8 @@ from wellsvm._typing import Matrix
 from wellsvm.engine.recipe import stage
 from wellsvm.estimators.base import loss_of, make_rows
 from wellsvm.estimators.checkpoints import stages_of
-from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel, cluster_rows
+from wellsvm.estimators.cluster_base import TIES_SPLIT, cluster_rows
+from wellsvm.estimators.clusters_uneven import ClustersUneven
 from wellsvm.estimators.divisions import Divider, Division
 from wellsvm.function import LinearFunction, stacked
 from wellsvm.labels import Links
@@ -22,7 +23,7 @@ from wellsvm.rows.kernels import Kernel
 __all__ = ["ClustersDivided"]
 
 
-class ClustersDivided(ClusterModel):
+class ClustersDivided(ClustersUneven):
     """Finds two clusters, and more by dividing again and again."""
 
     cut: str
@@ -52,6 +53,8 @@ class ClustersDivided(ClusterModel):
         self._store_divisions(X, kernel, tree.divisions)
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
+        if estimated and self.init == "best" and links is None:
+            self._replace_by_uneven(X, kernel, options, seed)
         if stages is not None:
             stages.close()
         progress.end(fitted=True)

@@ -11,15 +11,12 @@ from wellsvm._arguments import at_least, at_most, threads
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.engine.report import Record
 from wellsvm.estimators.base import loss_of
-from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel, cluster_rows
+from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel
 from wellsvm.estimators.joint_clusters import Joint, JointClusters, of_largest_value, within_sizes
 from wellsvm.estimators.links import assign_apart
-from wellsvm.function import KernelFunction, LinearFunction
 from wellsvm.labels import Links
 from wellsvm.options import Options
-from wellsvm.rows import CentredRows
 from wellsvm.rows.kernels import Kernel
-from wellsvm.rows.landmarks import Landmarks
 
 __all__ = ["ClustersTogether"]
 
@@ -36,26 +33,15 @@ class ClustersTogether(ClusterModel):
         self, X: Matrix, kernel: Kernel, n_clusters: int, links: Links | None, options: Options, seed: int
     ) -> Self:
         progress = self._progress(X, max_iter=None)
-        landmarks = None
-        if kernel.name == "linear":
-            rows = seen = cluster_rows(X, 0.0, self.center)
-        else:
-            landmarks = Landmarks.drawn(X, kernel, options.landmarks, np.random.default_rng([seed, 2]), options)
-            rows = CentredRows(landmarks.coordinates)
-            if kernel.name in ("rbf", "poly", "sigmoid"):
-                seen = cluster_rows(X, 0.0, True)  # means in the space of X do better than under the kernel
-            else:
-                seen = CentredRows(landmarks.leading(options.start_coordinates))
+        space = self._space(X, kernel, options, seed)
+        rows, seen = space.rows, space.seen
         loss = "squared_hinge" if self.loss == "auto" else loss_of(self)
         assign, n_jobs = self._assignment(X.shape[0], n_clusters, links), threads(self.n_jobs)
         joint = Joint(rows, n_clusters, self._price(rows), loss, assign, options, seed, n_jobs, progress.label_vector)
         found = joint.relabel([joint.start(self.n_init, seen), joint.joined_start(seen)])
         order = _largest_first(found.labels)
         weights, intercepts = found.weights[order], found.intercepts[order] + found.offsets[order]
-        if landmarks is None:
-            self._store_function(LinearFunction(weights, intercepts), kernel)
-        else:
-            self._store_function(KernelFunction.over(X, kernel, landmarks.expansion(weights), intercepts), kernel)
+        self._store_in(space, X, kernel, weights, intercepts)
         self._store_joint(found, order)
         if links is None:
             self._compare_with_prediction(X, options)

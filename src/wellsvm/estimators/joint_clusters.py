@@ -46,11 +46,11 @@ class JointClusters(NamedTuple):
     ----------
     labels : int array of shape (n_rows,)
         The cluster of every row.
-    weights, intercepts : arrays of shape (n_clusters, n_features) and (n_clusters,)
-        The functions.
+    weights, intercepts : arrays of shape (n_functions, n_features) and (n_functions,)
+        The functions: one per cluster; of two clusters there is one, positive on cluster 1.
     offsets : array of shape (n_clusters,)
         What was added to the intercepts to keep the sizes asked for.
-    objective, gap : arrays of shape (n_clusters,)
+    objective, gap : arrays of shape (n_functions,)
         Bounds of the objective of every function.
     n_rounds : int
         Relabellings.
@@ -123,10 +123,11 @@ class Joint:
         rng = np.random.default_rng([self.seed, 0])
         return self.assign(means_of_clusters(seen, self.n_clusters, n_draws, rng, self.options))[0]
 
-    def joined_start(self, seen: LinearRows) -> IntArray:
-        """Clusters joined from more and smaller ones of k-means, which need not be of similar sizes."""
-        rng = np.random.default_rng([self.seed, 3])
-        return self.assign(joined_means(seen, self.n_clusters, rng, self.options))[0]
+    def joined_start(self, seen: LinearRows, means: int = Options.joined_means) -> IntArray:
+        """Clusters joined from more and smaller ones of k-means, which need not be of similar sizes: ``means`` times as
+        many."""
+        rng = np.random.default_rng([self.seed, means])
+        return self.assign(joined_means(seen, self.n_clusters, means, rng, self.options))[0]
 
     def relabel(self, starts: Sequence[IntArray]) -> JointClusters:
         """Anneal roughly from the best start on, and solve well for the clusters found.
@@ -145,12 +146,35 @@ class Joint:
             if kept >= options.kept_spread or self.stopped:
                 break
         _, self.exponent, solve, labels, last = max(found, key=lambda one: one[0])
-        settled = False
+        return self._settled(labels, last, solve)
+
+    def settle(self, labels: IntArray) -> JointClusters:
+        """Relabel from these clusters on, without annealing."""
+        self.began = perf_counter()
+        return self._settled(labels, None, self._against_the_rest)
+
+    def clearly_better(self, labels: IntArray, others: Sequence[IntArray]) -> IntArray | None:
+        """Of other clusters those that functions tell apart best, where that is clearly better than ``labels``."""
+        measures = [self._measure(one, None, self._against_the_rest) for one in (labels, *others)]
+        best = int(np.argmin(measures))
+        return others[best - 1] if measures[best] < self.options.clearly_less * measures[0] else None
+
+    def carried_over(self, labels: IntArray, rows: LinearRows) -> IntArray:
+        """The clusters of other rows by the functions that tell the clusters of these apart."""
+        found = self._against_the_rest(labels, self.C, self.options.joint_rough * self.options.tol, None)
+        weights = np.stack([svm.coefficients() for svm in found.solution], axis=1)  # type: ignore[union-attr]
+        scores = rows.with_bias(self.with_bias.bias).scores(np.ascontiguousarray(weights))
+        return self.assign(self._for_every_cluster(scores))[0]
+
+    def _settled(self, labels: IntArray, last: Values | None, solve: Solve) -> JointClusters:
+        """Relabel at the price C, and solve well."""
+        options, settled = self.options, False
         for _ in range(options.joint_rounds):
             last = solve(labels, self.C, options.tol, last)
             labels, settled = self._moved(labels, last)
             if settled or self.stopped:
                 break
+        assert last is not None
         status = Status.SETTLED if settled else Status.STOPPED if self.stopped else Status.STILL_MOVING
         _, offsets = self.assign(last.values)
         functions, bounds, seconds = self._functions(last), self._bounds(last), perf_counter() - self.began
@@ -174,7 +198,7 @@ class Joint:
         sizes = np.bincount(found[1], minlength=self.n_clusters)
         return bool(sizes.min() > max(1.0, self.options.outliers * sizes.mean()))
 
-    def _measure(self, labels: IntArray, last: Values, solve: Solve) -> float:
+    def _measure(self, labels: IntArray, last: Values | None, solve: Solve) -> float:
         """The share of the loss that functions leave over the spread of the clusters: the lower the better."""
         found = solve(labels, self.C, self.options.joint_rough * self.options.tol, last)
         apart = max(self._spread(labels), np.finfo(np.float64).tiny)  # equal rows are not apart at all
@@ -220,22 +244,26 @@ class Joint:
         return np.asarray(price * share ** -(1.0 if price < self.C else self.exponent))
 
     def _against_the_rest(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
-        """One SVM per cluster, from the dual variables of those before on."""
-        n_rows = labels.size
+        """One SVM per cluster, or one for two clusters, from the dual variables of those before on."""
+        n_rows, told = labels.size, [1] if self.n_clusters == 2 else list(range(self.n_clusters))
 
-        def svm(k: int) -> Solution:
+        def svm(place: int, k: int) -> Solution:
             inside = labels == k
             size = np.where(inside, inside.sum(), n_rows - inside.sum())
             y = np.where(inside, 1, -1).astype(np.int8)
             losses = Losses.of(self.loss, self._prices(price, 2 * size / n_rows))
             rng = np.random.default_rng([self.seed, 1 + len(self.history), k])
-            alpha = before.solution[k].alpha if before is not None else None  # type: ignore[union-attr]
+            alpha = before.solution[place].alpha if before is not None else None  # type: ignore[union-attr]
             known = BalancedLabels.known(y)
             return fit_svm(self.with_bias, known, losses, y, tol=tol, rng=rng, alpha=alpha, options=self.options)
 
-        svms = run([partial(svm, k) for k in range(self.n_clusters)], self.n_jobs)
+        svms = run([partial(svm, place, k) for place, k in enumerate(told)], self.n_jobs)
         without = sum(svm.state.losses.total(np.zeros(n_rows), None) for svm in svms)
-        return Values(np.stack([svm.scores() for svm in svms], axis=1), svms, without)
+        return Values(self._for_every_cluster(np.stack([svm.scores() for svm in svms], axis=1)), svms, without)
+
+    def _for_every_cluster(self, values: FloatArray) -> FloatArray:
+        """Values for every cluster; two have one function, and what is for one of them is against the other."""
+        return np.hstack([-values, values]) if self.n_clusters == 2 else values
 
     def _over_pairs(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
         """One function per cluster, all at once."""

@@ -150,6 +150,16 @@ class EstimatorConstants:
     gives rows of large clusters to small ones, 0 lets small clusters vanish, and 0.5 does best (the same place)."""
     joined_means: int = 3
     """Means for every cluster that a start joins its clusters from: enough to part what does not belong together."""
+    many_joined_means: int = 10
+    """The same for one more start of two clusters: a cluster of a few rows in a hundred has a mean of its own only
+    where there are many. 6 found fewer small clusters, 15 about as many (docs/choices.md, two clusters)."""
+    fewest_rows: int = 5
+    """Rows that a small cluster has at least, and ..."""
+    least_share: float = 0.01
+    """... the least share of them: fewer are taken for outliers, around which margins are always large."""
+    outlier_scatter: float = 1.5
+    """Scatter of a row of a cluster with at most `smallest_cluster` of the rows, in units of that of the other cluster,
+    above which its rows are taken for outliers: these lie far from each other too (docs/choices.md, two clusters)."""
     joined_draws: int = 2
     """Draws of k-means for these: few, since joining evens out what one draw has worse than another."""
     pair_steps: int = 50
