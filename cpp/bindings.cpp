@@ -175,13 +175,26 @@ static std::int64_t count_rows(const Places &places, std::int64_t n_held, std::v
     return static_cast<std::int64_t>(places->shape(0));
 }
 
-template <class Real> static Rows<DenseRows<Real>> dense_rows(In2<Real> X, Places places) {
+template <class Real, bool Shifted>
+static Rows<DenseRows<Real, Shifted>> viewed(In2<Real> X, Places places, const double *origin) {
     require_aligned(X);
     std::vector<nb::object> owners = {nb::cast(X)};
     const std::int64_t n_held = X.shape(0), n_rows = count_rows(places, n_held, owners);
-    const DenseRows<Real> view = {X.data(), n_rows, static_cast<std::int64_t>(X.shape(1)), n_held,
-                                  places ? places->data() : nullptr};
+    const DenseRows<Real, Shifted> view = {
+        X.data(), n_rows, static_cast<std::int64_t>(X.shape(1)), n_held, places ? places->data() : nullptr, origin};
     return {owners, view};
+}
+
+template <class Real> static Rows<DenseRows<Real>> dense_rows(In2<Real> X, Places places) {
+    return viewed<Real, false>(X, places, nullptr);
+}
+
+template <class Real> static Rows<DenseRows<Real, true>> shifted_rows(In2<Real> X, In1<double> origin, Places places) {
+    require_aligned(origin);
+    require(origin.shape(0) == X.shape(1), "origin must have one entry per column of X");
+    Rows<DenseRows<Real, true>> rows = viewed<Real, true>(X, places, origin.data());
+    rows.owners.push_back(nb::cast(origin));
+    return rows;
 }
 
 template <class Real, class Index>
@@ -288,16 +301,19 @@ template <class Real, class Index> static void bind_csr(nb::module_ &m, const ch
           nb::arg("indptr").noconvert(), nb::arg("n_features"), nb::arg("places").noconvert() = nb::none());
 }
 
-template <class Real> static void bind_dense(nb::module_ &m, const char *name) {
+template <class Real> static void bind_dense(nb::module_ &m, const char *name, const char *shifted_name) {
     bind_rows<DenseRows<Real>>(m, name);
+    bind_rows<DenseRows<Real, true>>(m, shifted_name);
     m.def("dense_rows", &dense_rows<Real>, nb::arg("X").noconvert(), nb::arg("places").noconvert() = nb::none());
+    m.def("shifted_rows", &shifted_rows<Real>, nb::arg("X").noconvert(), nb::arg("origin").noconvert(),
+          nb::arg("places").noconvert() = nb::none());
 }
 
 NB_MODULE(_native, m) {
     m.doc() = "Hot loops of wellsvm; wellsvm.native.reference has the same functions in plain NumPy.";
     m.def("isa", &isa_name, "Instruction set in use: base, avx2 or avx512.");
-    bind_dense<float>(m, "DenseRowsFloat32");
-    bind_dense<double>(m, "DenseRowsFloat64");
+    bind_dense<float>(m, "DenseRowsFloat32", "ShiftedRowsFloat32");
+    bind_dense<double>(m, "DenseRowsFloat64", "ShiftedRowsFloat64");
     bind_csr<float, std::int32_t>(m, "CsrRowsFloat32Int32");
     bind_csr<float, std::int64_t>(m, "CsrRowsFloat32Int64");
     bind_csr<double, std::int32_t>(m, "CsrRowsFloat64Int32");

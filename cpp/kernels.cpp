@@ -84,6 +84,8 @@ template <class Real> GramKernels<Real> gram_kernels() { return {combine_gram<Re
 
 template LinearKernels<DenseRows<float>> linear_kernels();
 template LinearKernels<DenseRows<double>> linear_kernels();
+template LinearKernels<DenseRows<float, true>> linear_kernels();
+template LinearKernels<DenseRows<double, true>> linear_kernels();
 template LinearKernels<CsrRows<float, std::int32_t>> linear_kernels();
 template LinearKernels<CsrRows<float, std::int64_t>> linear_kernels();
 template LinearKernels<CsrRows<double, std::int32_t>> linear_kernels();

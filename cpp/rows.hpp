@@ -30,11 +30,19 @@ inline bool find_entries(const CsrRows<Real, Index> &X, std::int64_t i, std::int
     return from <= to && to <= static_cast<std::uint64_t>(X.n_entries);
 }
 
+// Entry k of a dense row that lies at x.
+template <class Real, bool Shifted>
+inline double entry(const DenseRows<Real, Shifted> &X, const Real *x, std::int64_t k) {
+    if constexpr (Shifted) return static_cast<double>(x[k]) - X.origin[k];
+    return static_cast<double>(x[k]);
+}
+
 // Call f(feature, value) for each stored entry of row i.
-template <class Real, class F> inline bool for_entries(const DenseRows<Real> &X, std::int64_t i, F &&f) {
+template <class Real, bool Shifted, class F>
+inline bool for_entries(const DenseRows<Real, Shifted> &X, std::int64_t i, F &&f) {
     if (!find_row(X, i)) return false;
     const Real *x = X.data + i * X.n_features;
-    for (std::int64_t k = 0; k < X.n_features; ++k) f(k, static_cast<double>(x[k]));
+    for (std::int64_t k = 0; k < X.n_features; ++k) f(k, entry(X, x, k));
     return true;
 }
 
@@ -60,7 +68,8 @@ inline bool for_entries(const CsrRows<Real, Index> &X, std::int64_t i, F &&f) {
 }
 
 // Its columns are not looked at: none is used.
-template <class Real> inline bool squared_norm(const DenseRows<Real> &X, std::int64_t i, double &sum) {
+template <class Real, bool Shifted>
+inline bool squared_norm(const DenseRows<Real, Shifted> &X, std::int64_t i, double &sum) {
     return for_entries(X, i, [&sum](std::int64_t, double x) { sum += x * x; });
 }
 
@@ -120,9 +129,9 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
 
 // A single vector over a dense row is a dot product: eight partial sums, so that it runs in SIMD without
 // giving the compiler leave to reorder every sum of the program.
-template <int W, class Real>
-inline bool row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U, std::int64_t width, double bias,
-                       double *z) {
+template <int W, class Real, bool Shifted>
+inline bool row_scores(const DenseRows<Real, Shifted> &X, std::int64_t i, const double *U, std::int64_t width,
+                       double bias, double *z) {
     const std::int64_t d = X.n_features;
     if (!find_row(X, i)) return false;
     const Real *x = X.data + i * d;
@@ -130,15 +139,15 @@ inline bool row_scores(const DenseRows<Real> &X, std::int64_t i, const double *U
         double sums[8] = {};
         std::int64_t k = 0;
         for (; k + 8 <= d; k += 8)
-            for (int j = 0; j < 8; ++j) sums[j] += static_cast<double>(x[k + j]) * U[k + j];
+            for (int j = 0; j < 8; ++j) sums[j] += entry(X, x, k + j) * U[k + j];
         double rest = bias * U[d];
-        for (; k < d; ++k) rest += static_cast<double>(x[k]) * U[k];
+        for (; k < d; ++k) rest += entry(X, x, k) * U[k];
         z[0] = rest + ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
     } else {
         const std::int64_t w = W ? W : width;
         for (std::int64_t t = 0; t < w; ++t) z[t] = bias * U[d * w + t];
         for (std::int64_t k = 0; k < d; ++k)
-            for (std::int64_t t = 0; t < w; ++t) z[t] += static_cast<double>(x[k]) * U[k * w + t];
+            for (std::int64_t t = 0; t < w; ++t) z[t] += entry(X, x, k) * U[k * w + t];
     }
     return true;
 }
@@ -165,7 +174,7 @@ inline bool row_update(const Rows &X, std::int64_t i, const double *step, std::i
     return in_bounds;
 }
 
-template <class Real> inline void prefetch_row(const DenseRows<Real> &X, std::int64_t i) {
+template <class Real, bool Shifted> inline void prefetch_row(const DenseRows<Real, Shifted> &X, std::int64_t i) {
     if (!find_row(X, i)) return;
     WELLSVM_PREFETCH(X.data + i * X.n_features);
 }

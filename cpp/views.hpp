@@ -8,11 +8,13 @@
 
 namespace wellsvm {
 
-// Rows of a dense C-contiguous matrix: all of them, or those at hand, row i at places[i] of n_held.
-template <class Real> struct DenseRows {
+// Rows of a dense C-contiguous matrix: all of them, or those at hand, row i at places[i] of n_held. Rows that are
+// Shifted are seen from `origin`: it is taken off each of them as they are read.
+template <class Real, bool Shifted = false> struct DenseRows {
     const Real *data;
     std::int64_t n_rows, n_features, n_held;
     const std::int64_t *places; // null where row i is at i
+    const double *origin;       // null unless Shifted
 };
 
 // Rows of a compressed sparse row matrix, of whose arrays `data` and `indices` hold n_entries; places as above.

@@ -163,17 +163,19 @@ def _text() -> Workload:
     )
 
 
-def _topics() -> Workload:
-    def contests(sizes: Iterable[int], price: float, **options: Any) -> tuple[Contest, ...]:
-        sources = (DataSource("topics", {"n": n, "labels": 200, "test": n // 10, **options}) for n in sizes)
-        return tuple(Contest("overlapping topics", s, PRICED_TEXT_METHODS, {"C_unlabeled": price}) for s in sources)
+def _topical(sizes: Iterable[int], price: float, methods: tuple[str, ...], **options: Any) -> tuple[Contest, ...]:
+    """As `_texts`, by the other generator."""
+    sources = (DataSource("topics", {"n": n, "labels": 200, "test": n // 10, **options}) for n in sizes)
+    return tuple(Contest("overlapping topics", s, methods, {"C_unlabeled": price}) for s in sources)
 
+
+def _topics() -> Workload:
     sizes = (100_000, 508_049)
     return Workload(
         "topics",
         "as text, by a generator of another make: overlapping topics, 3 % of the labels wrong",
-        small=contests((1000,), 0.1, **TINY),
-        full=contests(sizes, 0.1) + contests(sizes, 0.01),
+        small=_topical((1000,), 0.1, PRICED_TEXT_METHODS, **TINY),
+        full=_topical(sizes, 0.1, PRICED_TEXT_METHODS) + _topical(sizes, 0.01, PRICED_TEXT_METHODS),
     )
 
 
@@ -270,7 +272,7 @@ def _threads() -> Workload:
         "threads",
         "two threads against one, which must end at the same bits; yardstick: one thread",
         small=_texts((1000,), 0.1, THREAD_METHODS, **TINY),
-        full=_texts((508_049,), 0.1, THREAD_METHODS),
+        full=_texts((508_049,), 0.1, THREAD_METHODS) + _topical((508_049,), 0.1, THREAD_METHODS),
         same_bits=True,
     )
 

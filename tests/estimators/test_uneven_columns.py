@@ -50,17 +50,17 @@ def test_rows_times_a_thousand_of_which_half_are_labeled_are_solved():
     assert model.history_[-1].epochs < 1000
 
 
-def test_an_offset_that_leaves_no_digits_is_refused_with_its_column():
+def test_without_an_intercept_an_offset_that_leaves_no_digits_is_refused_with_its_column():
     with pytest.raises(ValueError, match=r"column \d of X lies 1.1e\+08 times its spread from 0 .*StandardScaler"):
-        SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 1e8))
+        SemiSupervisedSVC(random_state=0, fit_intercept=False).fit(*small_table(lambda X: X + 1e8))
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 10.0))
+        SemiSupervisedSVC(random_state=0, fit_intercept=False).fit(*small_table(lambda X: X + 10.0))
 
 
-def test_an_offset_that_rounding_can_hardly_bear_is_named_first():
+def test_without_an_intercept_an_offset_that_rounding_can_hardly_bear_is_named_first():
     with pytest.warns(ConvergenceWarning, match=r"^SemiSupervisedSVC: column \d of X lies .*StandardScaler") as caught:
-        model = SemiSupervisedSVC(random_state=0).fit(*small_table(lambda X: X + 5e7))
+        model = SemiSupervisedSVC(random_state=0, fit_intercept=False).fit(*small_table(lambda X: X + 5e7))
     assert len([w for w in caught if w.category is ConvergenceWarning]) == 1
     assert model.history_[-1].epochs <= 2 * 10 * 100 + 100  # bounded: rounds_after_failure rounds of most_epochs
 

@@ -16,6 +16,7 @@ from wellsvm.rows.kernels import Kernel
 
 N, D, BIAS = 12, 4, 2.0
 X = np.random.default_rng(0).standard_normal((N, D)) * (np.random.default_rng(1).random((N, D)) < 0.8) + 0.5
+ORIGIN = np.array([3.0, 0.0, -1.0, 50.0])
 STARTS = np.array([0, 1, 4, 9, 12])
 AVERAGE = np.add.reduceat(np.eye(N), STARTS[:-1], axis=0) / np.diff(STARTS)[:, None]
 
@@ -35,18 +36,23 @@ FORMS = {
     "dense": lambda values: LinearRows(values, BIAS),
     "csr": lambda values: LinearRows(sparse.csr_matrix(values), BIAS),
     "centred": lambda values: CentredRows(values, BIAS),
+    "shifted": lambda values: LinearRows(values, BIAS, origin=ORIGIN),
     "blocks": in_blocks,
+    "shifted in blocks": lambda values: in_blocks(values).seen(BIAS, ORIGIN),
     "csr in blocks": lambda values: in_blocks(sparse.csr_matrix(values)),
     "centred in blocks": lambda values: in_blocks(values, centred=True),
     "gram": lambda values: GramRows(values @ values.T, BIAS),
     "cached": cached,
 }
+SHIFTED_FORMS = ("shifted", "shifted in blocks")
 KERNEL_FORMS = ("gram", "cached")
 CENTRED_FORMS = ("centred", "centred in blocks")
 
 
 def points(name, values=X):
     """The instances that rows of this form stand for."""
+    if name in SHIFTED_FORMS:
+        return values - ORIGIN
     return values - values.mean(axis=0) if name in CENTRED_FORMS else values
 
 
@@ -119,12 +125,13 @@ def test_means_of_groups_and_what_is_found_on_them(name):
     rows = FORMS[name](X)
     means = rows.averaged(STARTS)
     coef = np.random.default_rng(4).standard_normal((4, 1))
-    K = AVERAGE @ X @ X.T @ AVERAGE.T + BIAS**2
+    P = points(name)
+    K = AVERAGE @ P @ P.T @ AVERAGE.T + BIAS**2
     np.testing.assert_allclose(means.scores(means.combine(coef)), K @ coef, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(means.squared_norms, np.diag(K), rtol=1e-11)
     # A point found on the means, seen from the instances.
     u = rows.from_means(means.combine(coef)[:, 0], STARTS)
-    expected = (X @ X.T @ AVERAGE.T + BIAS**2) @ coef
+    expected = (P @ P.T @ AVERAGE.T + BIAS**2) @ coef
     np.testing.assert_allclose(rows.scores(u[:, None]), expected, rtol=1e-11, atol=1e-11)
 
 

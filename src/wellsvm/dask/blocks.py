@@ -50,12 +50,12 @@ class DaskRows(Blocks):
 
         return self.cluster.results(send, len(chosen))
 
-    def combine(self, coef: FloatArray, bias: float) -> FloatArray:
+    def combine(self, coef: FloatArray, bias: float, origin: FloatArray | None = None) -> FloatArray:
         """Added up in the order of the partitions."""
         slices = [coef[self.offsets[k] : self.offsets[k + 1]] for k in range(self.n_blocks)]
         which = [k for k in range(self.n_blocks) if slices[k].any()]
         return self._sum(
-            self.each(look_at_combination, (bias,), [slices[k] for k in which], which),
+            self.each(look_at_combination, (bias, origin), [slices[k] for k in which], which),
             (self.shape[1] + 1, coef.shape[1]),
         )
 

@@ -43,9 +43,9 @@ def made_part(make: Callable[..., Matrix], own: Any, *found: Matrix) -> LinearRo
     return LinearRows(make(aligned(X), own))
 
 
-def look_at_combination(part: LinearRows, bias: float, coef: FloatArray) -> FloatArray:
-    """``sum_j coef_j [x_j; bias]`` over the rows of the partition."""
-    return part.with_bias(bias).combine(coef)
+def look_at_combination(part: LinearRows, bias: float, origin: FloatArray | None, coef: FloatArray) -> FloatArray:
+    """``sum_j coef_j [x_j - origin; bias]`` over the rows of the partition."""
+    return part.seen(bias, origin).combine(coef)
 
 
 def look_at_sum(part: LinearRows) -> FloatArray:

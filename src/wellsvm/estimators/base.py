@@ -149,6 +149,7 @@ def make_rows(
     bias = intercept_scaling if flag("fit_intercept", fit_intercept) else 0.0
     if kernel.name == "linear":
         rows = BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
+        rows = rows.settled()
         rows.require_digits()
         return rows
     return kernel_rows(X, kernel, bias, C, None if cache_size is None else float(cache_size), pairs)

@@ -47,7 +47,9 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
         "auto" and "paper" are hinge for the linear kernel and squared hinge otherwise, as in the paper.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
+        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        ``intercept_`` are for X as given.
     n_key_instances : int, default=1
         Number of key instances per positive bag; their values of f add up in the margin of the bag. A bag with fewer
         instances uses all of them.

@@ -55,7 +55,9 @@ class NoisyLabelSVC(WeakBase):
         "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
         kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
+        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        ``intercept_`` are for X as given.
     intercept_scaling : float, default=1.0
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
         regularized.

@@ -84,7 +84,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
         kernel, otherwise squared hinge.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR.
+        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
+        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        ``intercept_`` are for X as given.
     balance : "estimate", "labels", float, (low, high), dict or None, default="estimate"
         Share of each class among the unlabeled rows: estimated from labeled and unlabeled rows together ("estimate"),
         that of the labeled rows ("labels"), a given share of ``classes_[1]``, an interval, or not constrained (None).

@@ -178,17 +178,19 @@ class Rows:
 
 
 class DenseRows(Rows):
-    """Rows of a C-contiguous matrix."""
+    """Rows of a C-contiguous matrix, less ``origin`` if there is one."""
 
-    def __init__(self, X: np.ndarray, places: np.ndarray | None = None) -> None:
+    def __init__(self, X: np.ndarray, places: np.ndarray | None = None, origin: np.ndarray | None = None) -> None:
         self.X, self.places, (self.n_held, self.n_features) = X, places, X.shape
+        self.origin = origin
         self.n_rows = self.n_held if places is None else len(places)
 
     def _entries(self, j: int) -> tuple[Any, np.ndarray]:
         return slice(0, self.n_features), self._block(j, j + 1)[0]
 
     def _block(self, begin: int, end: int) -> Any:
-        return self.X[self._place(begin, end)].astype(np.float64)
+        block = self.X[self._place(begin, end)].astype(np.float64)
+        return block if self.origin is None else block - self.origin
 
 
 class CsrRows(Rows):
@@ -307,6 +309,16 @@ def dense_rows(X: np.ndarray, places: np.ndarray | None = None) -> Rows:
     if places is not None:
         require_array("places", places, 1, np.int64)
     return DenseRows(X, places)
+
+
+def shifted_rows(X: np.ndarray, origin: np.ndarray, places: np.ndarray | None = None) -> Rows:
+    """The same rows seen from ``origin``: it is taken off each of them as they are read."""
+    require_array("X", X, 2, *REALS)
+    require_array("origin", origin, 1, np.float64)
+    if places is not None:
+        require_array("places", places, 1, np.int64)
+    require(len(origin) == X.shape[1], "origin must have one entry per column of X")
+    return DenseRows(X, places, origin)
 
 
 def csr_rows(

@@ -31,6 +31,12 @@ class RowConstants:
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
+    column_sample: int = 200
+    """Rows by which columns are compared."""
+    far_columns: float = 2.0
+    """Dense columns whose mean is this many times their spread from 0 are seen from their mean where there is an
+    intercept (docs/choices.md, columns far from 0)."""
+
     # ------------------------------------------------------------------ rows in blocks
 
     piece_bytes: int = 4_000_000

@@ -83,8 +83,6 @@ class SolverConstants:
     most_in_single: float = 1e5
     """Trace of a Hessian that is summed in single precision for float32 rows: an error of 1e-7 of it is small beside
     the 1 on its diagonal."""
-    column_sample: int = 200
-    """Rows by which columns are compared."""
     uneven: float = 100.0
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
     coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices.md,

@@ -22,8 +22,9 @@ __all__ = ["BlockRows", "CentredBlockRows", "linear_rows"]
 
 
 def linear_rows(X: Matrix, bias: float = 0.0, n_jobs: int | None = None) -> LinearRows:
-    """Rows of a matrix, in memory or in blocks, under the linear kernel."""
-    return BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
+    """Rows of a matrix, in memory or in blocks, under the linear kernel, seen from where `LinearRows.settled` says."""
+    rows = BlockRows(X, bias, n_jobs) if isinstance(X, Blocks) else LinearRows(X, bias, n_jobs)
+    return rows.settled()
 
 
 class BlockRows(LinearRows):
@@ -41,6 +42,8 @@ class BlockRows(LinearRows):
         Constants.
     budget : Budget, optional
         The memory allowed, shared with the rows that these were made from; None is what the blocks allow.
+    origin : array of shape (n_features,), optional
+        The point that dense rows are seen from, see `LinearRows`.
     """
 
     in_memory = False
@@ -52,16 +55,17 @@ class BlockRows(LinearRows):
         n_jobs: int | None = None,
         options: Options = Options(),
         budget: Budget | None = None,
+        origin: FloatArray | None = None,
     ) -> None:
-        self.blocks, self.bias, self.n_jobs, self.options = blocks, float(bias), n_jobs, options
+        self.blocks, self.bias, self.n_jobs, self.options, self.origin = blocks, float(bias), n_jobs, options, origin
         self.n_instances, self.n_features = blocks.shape
         self.entries_per_row: float = blocks.nnz / max(1, blocks.shape[0]) if blocks.is_sparse else blocks.shape[1]
         self.dense, self.dtype = not blocks.is_sparse, blocks.dtype
         self.budget = Budget(blocks.memory) if budget is None else budget
-        self.working = WorkingRows(blocks, self.budget)
+        self.working = WorkingRows(blocks, self.budget, origin)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.blocks, self.bias, self.n_jobs, self.options)
+        return type(self), (self.blocks, self.bias, self.n_jobs, self.options, None, self.origin)
 
     def _slices(self, values: np.ndarray) -> list[np.ndarray]:
         """What belongs to each block of values per instance."""
@@ -72,26 +76,26 @@ class BlockRows(LinearRows):
     def squared_norms(self) -> FloatArray:
         """``||x_j||^2 + bias^2`` of every instance."""
         norms = np.empty(self.n_instances)
-        for target, seen in zip(self._slices(norms), self.blocks.each(look_at_norms)):
+        for target, seen in zip(self._slices(norms), self.blocks.each(look_at_norms, (self.origin,))):
             target[:] = seen
         norms += self.bias**2
         return norms
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """``sum_j coef_j [x_j; bias]``, of shape (n_features + 1, coef.shape[1])."""
-        return self.blocks.combine(coef, self.bias)
+        return self.blocks.combine(coef, self.bias, self.origin)
 
     def scores(self, U: FloatArray) -> FloatArray:
         """``[x_j, bias] U`` of every instance, of shape (n_instances, U.shape[1])."""
         Z = np.empty((self.n_instances, U.shape[1]))
-        for target, seen in zip(self._slices(Z), self.blocks.each(look_at_scores, (U, self.bias))):
+        for target, seen in zip(self._slices(Z), self.blocks.each(look_at_scores, (U, self.bias, self.origin))):
             target[:] = seen
         return Z
 
     def weighted_scores(self, U: FloatArray, weights: np.ndarray) -> FloatArray:
         """``sum_t weights_jt [x_j, bias]' u_t`` of every instance."""
         values = np.empty(self.n_instances)
-        seen = self.blocks.each(look_at_weighted_scores, (U, self.bias), self._slices(weights))
+        seen = self.blocks.each(look_at_weighted_scores, (U, self.bias, self.origin), self._slices(weights))
         for target, part in zip(self._slices(values), seen):
             target[:] = part
         return values
@@ -132,9 +136,13 @@ class BlockRows(LinearRows):
             yield rows[begin:end], self.working.at_hand(instances[first:last], instances[last:])
             begin, first = end, last
 
+    def seen(self, bias: float, origin: FloatArray | None) -> BlockRows:
+        """The same rows with another constant feature, seen from another point."""
+        return BlockRows(self.blocks, bias, self.n_jobs, self.options, self.budget, origin)
+
     def taken(self, chosen: IntArray) -> Matrix:
-        """Some instances as a matrix in memory, less their mean if the rows are."""
-        return self.blocks.gather(chosen)
+        """Some instances as a matrix in memory, as they are seen."""
+        return self._less_origin(self.blocks.gather(chosen))
 
     @property
     def can_be_compact(self) -> bool:
@@ -145,8 +153,8 @@ class BlockRows(LinearRows):
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances: in memory where they are few."""
         if chosen.size <= self.most_taken:
-            return LinearRows(self.blocks.gather(chosen), self.bias, self.n_jobs, self.options)
-        return BlockRows(some_of(self.blocks, chosen), self.bias, self.n_jobs, self.options, self.budget)
+            return LinearRows(self.blocks.gather(chosen), self.bias, self.n_jobs, self.options, self.origin)
+        return BlockRows(some_of(self.blocks, chosen), self.bias, self.n_jobs, self.options, self.budget, self.origin)
 
     @property
     def most_taken(self) -> float:
@@ -161,7 +169,7 @@ class BlockRows(LinearRows):
         cuts = [np.arange(first[0], starts[end]) for first, end in zip(firsts, ends)]
         borders = [np.append(first, starts[end]) - first[0] for first, end in zip(firsts, ends)]
         made = self.blocks.made(cuts, mean_of_groups, borders)
-        return BlockRows(made, self.bias, self.n_jobs, self.options, self.budget)
+        return BlockRows(made, self.bias, self.n_jobs, self.options, self.budget, self.origin)
 
 
 class CentredBlockRows(BlockRows):
@@ -181,6 +189,9 @@ class CentredBlockRows(BlockRows):
         cuts = blocks.cuts(np.arange(blocks.shape[0]))
         centred = blocks.made(cuts, less_mean, [self.mean.astype(blocks.dtype)] * len(cuts))
         super().__init__(centred, bias, n_jobs, options, budget)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.original, self.bias, self.n_jobs, self.options)
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances, less their own mean."""

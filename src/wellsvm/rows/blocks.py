@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -37,19 +36,21 @@ def bytes_of(memory: Any) -> int:
     return int(n_bytes)
 
 
-def look_at_norms(part: LinearRows) -> FloatArray:
+def look_at_norms(part: LinearRows, origin: FloatArray | None) -> FloatArray:
     """Squared norms, without the constant feature; a copy of the rows keeps them, and is gone."""
-    return copy(part).squared_norms
+    return part.seen(0.0, origin).squared_norms
 
 
-def look_at_scores(part: LinearRows, U: FloatArray, bias: float) -> FloatArray:
+def look_at_scores(part: LinearRows, U: FloatArray, bias: float, origin: FloatArray | None) -> FloatArray:
     """``[x_j, bias] U`` of every row."""
-    return part.with_bias(bias).scores(U)
+    return part.seen(bias, origin).scores(U)
 
 
-def look_at_weighted_scores(part: LinearRows, U: FloatArray, bias: float, weights: np.ndarray) -> FloatArray:
+def look_at_weighted_scores(
+    part: LinearRows, U: FloatArray, bias: float, origin: FloatArray | None, weights: np.ndarray
+) -> FloatArray:
     """``sum_t weights_jt [x_j, bias]' u_t`` of every row."""
-    return part.with_bias(bias).weighted_scores(U, weights)
+    return part.seen(bias, origin).weighted_scores(U, weights)
 
 
 def look_for(part: LinearRows, chosen: IntArray) -> Matrix:
@@ -111,8 +112,8 @@ class Blocks(ABC):
         """What ``look(rows of the block, *shared, own[n])`` sees of every block, or of those in ``which``, in order."""
 
     @abstractmethod
-    def combine(self, coef: FloatArray, bias: float) -> FloatArray:
-        """``sum_j coef_j [x_j; bias]``, in the order of the blocks."""
+    def combine(self, coef: FloatArray, bias: float, origin: FloatArray | None = None) -> FloatArray:
+        """``sum_j coef_j [x_j - origin; bias]``, in the order of the blocks."""
 
     @abstractmethod
     def total(self) -> FloatArray:
@@ -204,13 +205,13 @@ class LocalBlocks(Blocks):
         for n, k in enumerate(range(self.n_blocks) if which is None else which):
             yield look(self.block(k), *shared, *(() if own is None else (own[n],)))
 
-    def combine(self, coef: FloatArray, bias: float) -> FloatArray:
+    def combine(self, coef: FloatArray, bias: float, origin: FloatArray | None = None) -> FloatArray:
         """As one pass over all rows: the same bits, however they are cut into blocks."""
         U = np.zeros((self.shape[1] + 1, coef.shape[1]))
         for k in range(self.n_blocks):
             part = coef[self.offsets[k] : self.offsets[k + 1]]
             if part.any():
-                self.block(k).with_bias(bias).combine_into(part, U)
+                self.block(k).seen(bias, origin).combine_into(part, U)
         return U
 
     def total(self) -> FloatArray:

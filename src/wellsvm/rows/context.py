@@ -53,7 +53,7 @@ def context_rows(
                 f"context={context:g} needs rows in memory, as it sets the mean of a bag beside each instance; rows in "
                 "blocks take context=0"
             )
-        return LinearRows(beside_means(X, offsets, context), bias)
+        return linear_rows(beside_means(X, offsets, context), bias)
     rows = kernel_rows(X, kernel, bias, C * (1.0 + context), cache_size, pairs)  # as large as prices times values are
     if context == 0:
         return rows

@@ -2,7 +2,8 @@
 
 One pass over a sparse row serves all T columns of U; dense rows are looked at a column after the other, a piece of them
 that stays in the cache at a time: a dot product of contiguous numbers is several times as fast. The intercept is a
-constant feature of value ``bias``, regularised like the others (LIBLINEAR's way): the last row of U.
+constant feature of value ``bias``, regularised like the others (LIBLINEAR's way): the last row of U. Dense rows may be
+seen from an ``origin`` (rows/origin.py), which the loops take off each row as they read it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from wellsvm import native
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.options import Options
 from wellsvm.rows.base import averaging
+from wellsvm.rows.origin import near_mean
 from wellsvm.threads import run, slices
 
 __all__ = ["CentredRows", "Dual", "LinearRows", "Seen", "native_rows"]
@@ -42,11 +44,14 @@ class Dual(NamedTuple):
     alpha: FloatArray
 
 
-def native_rows(X: Matrix, module: ModuleType | None = None, places: IntArray | None = None) -> Any:
+def native_rows(
+    X: Matrix, module: ModuleType | None = None, places: IntArray | None = None, origin: FloatArray | None = None
+) -> Any:
     """Rows of a C-contiguous dense or a CSR matrix, of float32 or float64, for the hot loops; without a copy.
 
     The kernels cannot use an array that lies askew in memory, nor the strided arrays SciPy allows: these are copied.
     With ``places`` X holds some of the rows only: row i lies at ``places[i]``, which is negative where it is missing.
+    Dense rows are seen from ``origin`` if there is one.
     """
     module = native.backend if module is None else module
     if sparse.issparse(X):
@@ -56,11 +61,12 @@ def native_rows(X: Matrix, module: ModuleType | None = None, places: IntArray | 
             indices, indptr = indices.astype(common, copy=False), indptr.astype(common, copy=False)
         return module.csr_rows(data, indices, indptr, X.shape[1], places)
     # NumPy before 2.0 calls an array without entries aligned wherever it lies.
-    return module.dense_rows(np.require(X if X.size else X.copy(), requirements="A"), places)
+    X = np.require(X if X.size else X.copy(), requirements="A")
+    return module.dense_rows(X, places) if origin is None else module.shifted_rows(X, origin, places)
 
 
 class LinearRows:
-    """Rows of X under the linear kernel ``x'z + bias^2``.
+    """Rows of X under the linear kernel ``(x - origin)'(z - origin) + bias^2``.
 
     Parameters
     ----------
@@ -72,16 +78,26 @@ class LinearRows:
         Threads of the passes over all rows; they change no bit of the result.
     options : Options, default=Options()
         Constants.
+    origin : array of shape (n_features,), optional
+        The point that dense rows are seen from, None for 0. Below, ``x_j`` stands for the row less this point; what is
+        learned is told as a function of the rows as they were.
     """
 
     centred = False
     in_memory = True
 
-    def __init__(self, X: Matrix, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()) -> None:
-        self.X, self.bias, self.n_jobs, self.options = X, float(bias), n_jobs, options
+    def __init__(
+        self,
+        X: Matrix,
+        bias: float = 0.0,
+        n_jobs: int | None = None,
+        options: Options = Options(),
+        origin: FloatArray | None = None,
+    ) -> None:
+        self.X, self.bias, self.n_jobs, self.options, self.origin = X, float(bias), n_jobs, options, origin
         self.n_instances, self.n_features = X.shape
         self.entries_per_row: float = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
-        self._native = native_rows(X)
+        self._native = native_rows(X, origin=origin)
         self.dense = self._by_columns = not sparse.issparse(X)
         self.dtype = X.dtype
         self._piece_work = options.pieces_per_call * self.n_features  # of `slices`, for pieces that stay in the cache
@@ -177,7 +193,8 @@ class LinearRows:
             return ""
         sample = self._column_sample()
         mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
-        moves = spread > np.finfo(self.dtype).eps * mean
+        size = mean if self.origin is None else np.maximum(mean, np.abs(self.origin))
+        moves = spread > np.finfo(self.dtype).eps * size
         if not moves.any():
             return ""
         wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(moves, spread, np.inf)))
@@ -255,8 +272,27 @@ class LinearRows:
         """The same rows with another constant feature."""
         other = copy(self)
         other.bias = float(bias)
-        other.__dict__.pop("squared_norms", None)
+        for name in ("squared_norms", "compact"):
+            other.__dict__.pop(name, None)
         return other
+
+    def seen(self, bias: float, origin: FloatArray | None) -> LinearRows:
+        """The same rows with another constant feature, seen from another point."""
+        other = self.with_bias(bias)
+        if origin is not None:
+            other.origin, other._native = origin, native_rows(self.X, origin=origin)
+            other.__dict__.pop("uneven_columns", None)
+        return other
+
+    def settled(self) -> LinearRows:
+        """These rows, seen from their mean in columns far from 0, where they are dense and have an intercept."""
+        if not self.dense or self.bias == 0 or min(self.n_instances, self.n_features) == 0:
+            return self
+        near, far = near_mean(self._column_sample(), self.options)
+        if not far.any():
+            return self
+        rest = self.seen(0.0, near).combine(np.full((self.n_instances, 1), 1.0 / self.n_instances))[:-1, 0]
+        return self.seen(self.bias, np.where(far, near + rest, 0.0))
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))
@@ -268,7 +304,7 @@ class LinearRows:
 
     def __setstate__(self, state: dict[str, Any]) -> None:  # ... and is made anew
         self.__dict__.update(state)
-        self._native = native_rows(self.X)
+        self._native = native_rows(self.X, origin=self.origin)
 
     @property
     def most_taken(self) -> float:
@@ -276,12 +312,16 @@ class LinearRows:
         return np.inf
 
     def taken(self, chosen: IntArray) -> Matrix:
-        """Some instances as a matrix in memory, less their mean if the rows are."""
-        return self.X if chosen.size == self.n_instances else self.X[chosen]
+        """Some instances as a matrix in memory, as they are seen."""
+        return self._less_origin(self.X if chosen.size == self.n_instances else self.X[chosen])
+
+    def _less_origin(self, X: Matrix) -> Matrix:
+        """Rows as they are seen: in float64 if they are shifted, so that no digit is lost."""
+        return X if self.origin is None else X - self.origin
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""
-        return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options)
+        return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options, self.origin)
 
     def from_part(self, coef: FloatArray, chosen: IntArray) -> FloatArray:
         """Weights of features are the same for all rows."""
@@ -295,15 +335,16 @@ class LinearRows:
 
     def averaged(self, starts: IntArray) -> LinearRows:
         """The means of groups of rows."""
-        return LinearRows(averaging(starts) @ self.X, self.bias, self.n_jobs, self.options)
+        return LinearRows(averaging(starts) @ self.X, self.bias, self.n_jobs, self.options, self.origin)
 
     def from_means(self, coef: FloatArray, starts: IntArray) -> FloatArray:
         """Weights of features are the same for a mean as for an instance."""
         return coef
 
     def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Weights of shape (k, n_features), and the k intercepts."""
-        return np.ascontiguousarray(coef[:, :-1]), coef[:, -1] * self.bias
+        """Weights of shape (k, n_features), and the k intercepts; these take in the origin's value."""
+        weights, intercepts = np.ascontiguousarray(coef[:, :-1]), coef[:, -1] * self.bias
+        return weights, intercepts if self.origin is None else intercepts - np.array([w @ self.origin for w in weights])
 
 
 class CentredRows(LinearRows):

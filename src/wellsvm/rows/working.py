@@ -13,7 +13,7 @@ from wellsvm.native import backend
 from wellsvm.options import Options
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.cached import Budget
-from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.linear import LinearRows, native_rows
 
 __all__ = ["WorkingRows"]
 
@@ -24,8 +24,8 @@ class WorkingRows:
     Then rows that are not asked for make room for those that are. Row i lies at ``places[i]``, its squared norm too.
     """
 
-    def __init__(self, blocks: Blocks, budget: Budget) -> None:
-        self.blocks, self.budget = blocks, budget
+    def __init__(self, blocks: Blocks, budget: Budget, origin: FloatArray | None = None) -> None:
+        self.blocks, self.budget, self.origin = blocks, budget, origin
         n_bytes = int(budget.n_bytes * Options.working_share)
         entry = blocks.dtype.itemsize + (blocks.index_dtype.itemsize if blocks.is_sparse else 0)
         most = blocks.nnz
@@ -122,7 +122,8 @@ class WorkingRows:
             self._native = backend.csr_rows(self._data, self._indices, self._indptr, width, self._numbered)
         else:
             held = self.most_entries // max(1, width)
-            self._native = backend.dense_rows(self._data[: held * width].reshape(held, width), self._numbered)
+            X = self._data[: held * width].reshape(held, width)
+            self._native = native_rows(X, places=self._numbered, origin=self.origin)
 
     def near(self, instances: IntArray) -> tuple[Any, int]:
         """What the loops see: these instances as numbers 0, 1, ..., and how many numbers there are."""
@@ -150,7 +151,7 @@ class WorkingRows:
         if self.blocks.is_sparse:
             self._indices[entries : entries + values.size] = X.indices
             self._indptr[held + 1 : held + X.shape[0] + 1] = X.indptr[1:] + entries
-        self._norms[held : held + X.shape[0]] = LinearRows(X).squared_norms
+        self._norms[held : held + X.shape[0]] = LinearRows(X, origin=self.origin).squared_norms
         self.places[instances] = np.arange(held, held + X.shape[0])
         self._n_held, self._n_entries = held + X.shape[0], entries + values.size
 
