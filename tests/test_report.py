@@ -154,6 +154,10 @@ def test_each_kind_of_model_shows_what_it_has(case):
         assert str(model.status_) in page.text
         for label, count in zip(*np.unique(model.predict(MOONS.X), return_counts=True)):
             assert re.search(rf"\s{label}\s+{count}\s", page.text)
+    if name == "three classes":  # why they ended, in the words of the explanation below; no "0 of 3 converged"
+        for status in model.status_:
+            assert f"{status} ({model.status_.count(status)} of 3)" in page.text
+        assert "of 3 converged" not in page.text
     if name == "cv":
         assert "chosen" in page.text
         assert f"{model.C_unlabeled_:g}" in page.text

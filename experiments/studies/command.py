@@ -16,6 +16,7 @@ from experiments.studies.choices import CHOICE_STUDIES
 from experiments.studies.cluster_accuracy import CLUSTER_STUDIES
 from experiments.studies.constants import CONSTANT_STUDIES
 from experiments.studies.defaults import DEFAULT_STUDIES
+from experiments.studies.far_columns import FAR_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
 from experiments.studies.fit_costs import COST_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
@@ -40,6 +41,7 @@ STUDIES: dict[str, Study] = (
     | OBJECTIVE_STUDIES
     | COST_STUDIES
     | CONSTANT_STUDIES
+    | FAR_STUDIES
 )
 KIND = "study"
 DEFAULT_FIGURE = "accuracy"

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
-from wellsvm import SemiSupervisedSVC
+from wellsvm import Bags, MultiInstanceSVC, SemiSupervisedSVC
 from wellsvm.engine.report import ACT
 
 
@@ -72,3 +72,26 @@ def test_a_column_that_hardly_moves_is_no_reason_to_refuse_the_others():
         warnings.simplefilter("ignore", ConvergenceWarning)
         SemiSupervisedSVC(random_state=0).fit(X, y)
         SemiSupervisedSVC(random_state=0).fit(np.full_like(X, 1e9), y)  # rows that are all the same
+
+
+@pytest.mark.parametrize("scale", [100.0, 1e6])
+def test_the_hinge_loss_on_large_features_is_solved(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = np.where(np.arange(60) < 20, X[:, 0] + 0.3 * rng.standard_normal(60) > 0, np.nan)
+    model = SemiSupervisedSVC(loss="hinge", random_state=0).fit(scale * X, y)
+    assert model.status_ not in ACT  # the gap was 89 % after 10,500 epochs
+    assert model.gap_ <= 1.001e-3 * model.objective_
+
+
+def test_bags_of_large_features_end_soon_and_the_warning_names_a_column_first():
+    rng = np.random.default_rng(0)
+    X, groups = rng.standard_normal((400, 5)), np.arange(400) // 5
+    y = (np.maximum.reduceat(X[:, 0], np.arange(0, 400, 5)) > 1.2).astype(int)
+    model = MultiInstanceSVC(kernel="linear", loss="hinge", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.fit(Bags(10.0 * X, groups), y)  # was not solved
+    with pytest.warns(ConvergenceWarning, match=r"^MultiInstanceSVC: column \d of X spreads as far as 1\d\d, .*Scaler"):
+        model.fit(Bags(100.0 * X, groups), y)
+    assert model.history_[-1].epochs <= 5 * 11_000  # of each of at most five masters

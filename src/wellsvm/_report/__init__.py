@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections import Counter
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +15,7 @@ from wellsvm._fitted_runs import Run, final_estimator, has_runs, runs_of
 from wellsvm._report import people, sections
 from wellsvm._report.page import page
 from wellsvm._report.weak import weak_labels
-from wellsvm.engine.report import ACT, Status
+from wellsvm.engine.report import Status
 
 __all__ = ["report"]
 
@@ -82,14 +83,11 @@ def report(model: Any, path: str | os.PathLike[str], *, X: Any = None, y: Any = 
 
 
 def _badge(runs: list[Run]) -> str:
-    if not runs:
-        return ""
-    if len(runs) == 1:
-        return sections.status_badge(runs[0].status)
-    converged = sum(Status(run.status).converged for run in runs)
-    acts = any(Status(run.status) in ACT for run in runs)
-    kind = "good" if converged == len(runs) else "warn" if acts else "plain"
-    return f'<span class="badge {kind}">{converged} of {len(runs)} converged</span>'
+    """Why the runs ended: each reason once, with its count where there are several runs."""
+    counts = Counter(Status(run.status) for run in runs)
+    return " ".join(
+        sections.status_badge(status, f" ({n} of {len(runs)})" if len(runs) > 1 else "") for status, n in counts.items()
+    )
 
 
 def _about(model: Any) -> str:

@@ -169,10 +169,10 @@ def _records(run: Run) -> str:
     return table(head, rows)
 
 
-def status_badge(status: str) -> Raw:
-    """Why a run ended: green where no label vector is violated, a warning where the user should act."""
+def status_badge(status: str, count: str = "") -> Raw:
+    """Why runs ended: green where no label vector is violated, a warning where the user should act."""
     kind = "good" if Status(status).converged else "warn" if Status(status) in ACT else "plain"
-    return Raw(f'<span class="badge {kind}">{escape(Status(status))}</span>')
+    return Raw(f'<span class="badge {kind}">{escape(Status(status) + count)}</span>')
 
 
 def label_vectors(model: Any, runs: list[Run]) -> str:

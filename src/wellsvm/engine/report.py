@@ -164,9 +164,9 @@ def warn_unsolved(svm: Solution, name: str, tol: float) -> None:
 
 
 def _warn(solution: Solution, name: str, told: str, advice: str) -> None:
-    uneven = getattr(solution.state.rows, "uneven_columns", "")
+    trouble = getattr(solution.state.rows, "column_trouble", "")
     cause = (
-        f": {uneven}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if uneven else ""
+        f": {trouble}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if trouble else ""
     )
-    more = "" if uneven else ", or scaled features"
+    more = "" if trouble else ", or scaled features"
     warnings.warn(f"{name}{cause} {told}. Try {advice}{more}.", ConvergenceWarning, stacklevel=callers_level())

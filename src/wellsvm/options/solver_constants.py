@@ -70,9 +70,13 @@ class SolverConstants:
     newton_goal: float = 0.01
     """Relative gap that Newton's method aims at on dense rows, as a share of the projected gradient asked for: its last
     step overshoots any goal, so that one round does."""
+    least_newton_goal: float = 1e-6
+    """Smallest projected gradient that it is asked for: a relative gap of 1e-8. The goal of a round is halved until the
+    master is solved, and Newton's method gave up on 1e-12 where it reaches 1e-9."""
     least_rounded_goal: float = 1e-3
-    """Projected gradient below which the rounded hinge does not do: coordinate descent, which knows the corner, is then
-    near the end. 1e-4 and 1e-2 change nothing on small fits (docs/choices.md, constants)."""
+    """Projected gradient below which coordinate descent, which knows the corner of the hinge, comes first again: it is
+    then near the end, unless features are so large that it takes as many epochs as on any dense rows. 1e-4 and 1e-2
+    change nothing on small fits (docs/choices.md, constants)."""
     widest_bend: float = 2.0
     """Slack at which the rounded hinge becomes a line, at first: from weights of 0 every row is then on the bend."""
     narrower: float = 0.1
@@ -87,6 +91,9 @@ class SolverConstants:
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
     coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices.md,
     constants)."""
+    wide_column: float = 10.0
+    """Spread of a column from which a warning of no convergence names it first: bags of this spread take 16 times the
+    epochs of those of spread 1, bags of spread 100 are not solved (docs/performance.md, large features)."""
     svd_work: float = 3e9
     """Multiply-adds of the principal axes of uneven columns, rows times columns squared, up to which they are computed:
     a few seconds."""

@@ -211,6 +211,17 @@ class LinearRows:
             )
         return ", and ".join(told)
 
+    @property
+    def column_trouble(self) -> str:
+        """`uneven_columns` or, where a dense X has none, the widest one if it is so wide that solvers suffer."""
+        if self.uneven_columns or not self.dense or min(self.n_instances, self.n_features) == 0:
+            return self.uneven_columns
+        spread = self._column_sample().std(axis=0)
+        widest = int(np.argmax(spread))
+        if spread[widest] <= self.options.wide_column:
+            return ""
+        return f"column {widest} of X spreads as far as {spread[widest]:.3g}, where solvers expect about 1"
+
     def require_digits(self) -> None:
         """Refuse dense rows so far from 0 that rounding of their inner products is as large as what tells them apart.
 

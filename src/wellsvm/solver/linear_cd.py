@@ -214,7 +214,7 @@ class LinearState(State):
     def _newton_is_due(self, rows: IntArray | None, goal: float) -> bool:
         """Whether Newton's method suits these rows, and coordinate descent has had its chance.
 
-        The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has the last word.
+        The hinge it rounds off; where a solution is to be nearly exact, coordinate descent has its chance again.
         """
         dense = self.rows.dense and (self.label_set.starts is None or self._is_one_instance_a_row())
         n_rows = self.alpha.size if rows is None else rows.size
@@ -227,10 +227,11 @@ class LinearState(State):
             return False
         if self.rows.uneven_columns:
             return True
+        late = self._visits > self.options.dense_epochs * n_rows
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):
-            return False
+            return late
         # Where coordinate descent was too slow for one labelling it is for the next.
-        return self._newton is not None or self._visits > self.options.dense_epochs * n_rows
+        return self._newton is not None or late
 
     def _is_one_instance_a_row(self) -> bool:
         """Whether every bag has at most one key instance, and there is one choice of them: instances are then rows."""
@@ -253,10 +254,14 @@ class LinearState(State):
         losses = Losses(np.where(taking_part, self.losses.cap, 0.0)[chosen], self.losses.ridge[chosen])
         columns = self.columns[chosen][:, : mu.size]
         U = newton.rows.combine(self.alpha[chosen][:, None] * columns) if newton.rows is not self.rows else self.U
-        outcome = newton.solve(columns, mu, losses, U[:, : mu.size], self.options.newton_goal * goal)
+        outcome = newton.solve(columns, mu, losses, U[:, : mu.size], self._newton_gap(goal))
         alpha = self.alpha.copy()
         alpha[chosen] = outcome.alpha
         return self._took(alpha, mu, rows, outcome)
+
+    def _newton_gap(self, goal: float) -> float:
+        """The relative gap that Newton's method is asked for, where a projected gradient of ``goal`` is wanted."""
+        return self.options.newton_goal * max(goal, self.options.least_newton_goal)
 
     def _descend_on_keys(self, mu: FloatArray, rows: IntArray, goal: float) -> Sweep | None:
         """As `_descend_by_newton` where the one labeled instance of a row stands for it; others have no price."""
@@ -271,7 +276,7 @@ class LinearState(State):
         priced = self.at_instances(taking_part) & (columns[:, 0] != 0)
         losses = Losses(np.where(priced, self.at_instances(self.losses.cap), 0.0), self.at_instances(self.losses.ridge))
         U = newton.rows.combine(self.spread(self.alpha, self.labels[0])[:, None])
-        outcome = newton.solve(columns, mu, losses, U, self.options.newton_goal * goal)
+        outcome = newton.solve(columns, mu, losses, U, self._newton_gap(goal))
         return self._took(self.sum_rows(outcome.alpha * priced), mu, rows, outcome)
 
     def _took(self, alpha: FloatArray, mu: FloatArray, rows: IntArray, outcome: Outcome) -> Sweep | None:
