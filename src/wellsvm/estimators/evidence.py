@@ -27,7 +27,7 @@ def told_verdict(
     rows: Rows, partial: PartialLabels, shares: Shares, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Judge whether unlabeled rows help; tell it if asked to be verbose."""
-    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options))
+    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options, rows))
     if options.verbose:
         word = "used" if verdict.helps else "not used"
         tell(f"unlabeled rows are {word}: they save {verdict.gain:.3f} +- {verdict.error:.3f} of the labels' ramp loss")
