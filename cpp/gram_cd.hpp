@@ -47,42 +47,33 @@ void combine_gram(const GramRows<Real> &K, const std::int64_t *rows, std::int64_
 // A change of alpha_i moves signed_scores[k] by K_jk m[pattern of k] with m = change * sum_t mu_t y_jt pattern_t, one
 // small table per step: O(N) per step whatever T is, as long as the label vectors share most of their patterns.
 
-// out[l] += (k[l] + offset) mixed[pattern_of[l]], the whole cost of a step. Rows come in random order, and a processor
-// follows a row by itself only to the end of its page: the next entries are asked for ahead. The pragma tells that
-// `out` and `mixed` do not overlap, without which the compiler keeps the loop scalar.
-template <class Real>
-inline void add_gram_row(const Real *k, std::int64_t n, const std::int32_t *pattern_of, const double *mixed,
-                         double offset, double *out) {
+// out[l] += (k[l] + offset) factor(l), the whole cost of a step. Rows come in random order, and a processor follows a
+// row by itself only to the end of its page: the next entries are asked for ahead. The pragma tells that `out` and what
+// `factor` reads do not overlap, without which the compiler keeps the loop scalar.
+template <class Real, class Factor>
+inline void add_gram_row(const Real *k, std::int64_t n, double offset, double *out, Factor factor) {
     constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);
     for (std::int64_t begin = 0; begin < n; begin += block) {
         const std::int64_t end = begin + block < n ? begin + block : n;
         if (begin + ahead < n)
             for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k + begin + ahead + l);
 #pragma omp simd
-        for (std::int64_t l = begin; l < end; ++l)
-            out[l] += (static_cast<double>(k[l]) + offset) * mixed[pattern_of[l]];
+        for (std::int64_t l = begin; l < end; ++l) out[l] += (static_cast<double>(k[l]) + offset) * factor(l);
     }
 }
 
-// The same for one label vector, where the sign of an instance is a factor of its own: f is kept instead of y f while
-// rows are visited, and nothing is looked up. Looking a sign up for every entry takes several times as long as its sum.
-// The bits are the same, since a sign changes no rounding.
+// With one label vector the sign of an instance is a factor of its own: f is kept instead of y f while rows are
+// visited, and nothing is looked up. Looking a sign up for every entry takes several times as long as its sum. The bits
+// are the same, since a sign changes no rounding.
 template <class Real>
 inline void add_scaled_row(const Real *k, std::int64_t n, double step, double offset, double *out) {
-    constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);
-    for (std::int64_t begin = 0; begin < n; begin += block) {
-        const std::int64_t end = begin + block < n ? begin + block : n;
-        if (begin + ahead < n)
-            for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k + begin + ahead + l);
-#pragma omp simd
-        for (std::int64_t l = begin; l < end; ++l) out[l] += (static_cast<double>(k[l]) + offset) * step;
-    }
+    add_gram_row(k, n, offset, out, [step](std::int64_t) { return step; });
 }
 
 // From y f to f and back; an instance without a label adds nothing to its margin.
-inline void turn_by_sign(const LabelPatterns &labels, std::int64_t n, double *values) {
+template <class Label> inline void turn_by_sign(Label label, std::int64_t n, double *values) {
     for (std::int64_t j = 0; j < n; ++j) {
-        const std::int8_t y = labels.patterns[labels.pattern_of[j]];
+        const std::int8_t y = label(j);
         values[j] = y > 0 ? values[j] : (y < 0 ? -values[j] : 0.0);
     }
 }
@@ -101,7 +92,8 @@ GramReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const Lab
     const std::int64_t w = labels.width, P = labels.n_patterns;
     const double offset = bias * bias;
     const bool alone = w == 1;
-    if (alone) turn_by_sign(labels, K.n_instances, signed_scores);
+    const auto label = [&labels](std::int64_t j) { return labels.patterns[labels.pattern_of[j]]; };
+    if (alone) turn_by_sign(label, K.n_instances, signed_scores);
     GramReport report = {0.0, 0.0, 0};
     for (std::int64_t n = 0; n < n_order; ++n) {
         const std::int64_t i = order[n];
@@ -132,10 +124,85 @@ GramReport descend_gram(const GramRows<Real> &K, const DualRows &dual, const Lab
                 if (step == 0.0) continue;
                 for (std::int64_t p = 0; p < P; ++p) mixed[p] += step * labels.patterns[t * P + p];
             }
-            add_gram_row(gram_row(K, j), K.n_instances, labels.pattern_of, mixed, offset, signed_scores);
+            const std::int32_t *pattern_of = labels.pattern_of;
+            add_gram_row(gram_row(K, j), K.n_instances, offset, signed_scores,
+                         [pattern_of, mixed](std::int64_t l) { return mixed[pattern_of[l]]; });
         }
     }
-    if (alone) turn_by_sign(labels, K.n_instances, signed_scores);
+    if (alone) turn_by_sign(label, K.n_instances, signed_scores);
+    return report;
+}
+
+// Numbers that look random (SplitMix64 of Steele, Lea and Flood), and an order by them (Fisher and Yates). The upper
+// half of a number is used: fewer than 2^32 rows are visited.
+inline std::uint64_t next_random(std::uint64_t &state) {
+    std::uint64_t z = (state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+inline void shuffle(std::int64_t *order, std::int64_t n, std::uint64_t &state) {
+    for (std::int64_t k = n - 1; k > 0; --k) {
+        const std::int64_t l = static_cast<std::int64_t>(((next_random(state) >> 32) * (k + 1)) >> 32);
+        const std::int64_t kept = order[k];
+        order[k] = order[l];
+        order[l] = kept;
+    }
+}
+
+// What is known of an SVM without moving anything: its gap, and the losses and projected gradients of the rows in use.
+inline SvmReport look_at_svm(const DualRows &dual, const std::int8_t *y, const double *f, std::int64_t n_instances,
+                             const std::int64_t *rows, std::int64_t n_rows) {
+    double half = 0.0, linear = 0.0;
+    for (std::int64_t i = 0; i < n_instances; ++i) {
+        const double alpha = dual.alpha[i];
+        half += 0.5 * alpha * y[i] * f[i];
+        linear += alpha - 0.5 * dual.ridge[i] * alpha * alpha;
+    }
+    SvmReport report = {0.0, 0.0, 0.0, 0, 0};
+    for (std::int64_t n = 0; n < n_rows; ++n) {
+        const std::int64_t i = rows[n];
+        const Step s = coordinate_step(dual.alpha[i], y[i] * f[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
+        report.loss += s.loss;
+        if (s.violation > report.violation) report.violation = s.violation;
+    }
+    const double upper = half + report.loss;
+    report.gap = (upper - (linear - half)) / (upper < 0.0 ? -upper : upper);
+    return report;
+}
+
+// Epochs on one label vector, every row of one instance, K whole: an SVM. Before each a look tells the gap, which costs
+// little beside the epoch, so that it ends as soon as it is solved. `order` has room for the rows.
+template <class Real>
+SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *signed_scores,
+                      double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
+                      std::int64_t n_rows, std::int64_t *order) {
+    const auto label = [y](std::int64_t j) { return y[j]; };
+    turn_by_sign(label, K.n_instances, signed_scores);
+    for (std::int64_t n = 0; n < n_rows; ++n) order[n] = rows[n];
+    std::int64_t n_changed = 0, n_epochs = 0;
+    SvmReport report;
+    for (;; ++n_epochs) {
+        report = look_at_svm(dual, y, signed_scores, K.n_instances, rows, n_rows);
+        if (report.violation <= ending.goal || report.gap <= ending.tol) break;
+        if (n_epochs >= ending.most_epochs || n_changed >= ending.most_changes) break;
+        const double threshold = ending.patience * report.violation;
+        shuffle(order, n_rows, seed);
+        for (std::int64_t n = 0; n < n_rows && n_changed < ending.most_changes; ++n) {
+            const std::int64_t i = order[n];
+            const Step s =
+                coordinate_step(dual.alpha[i], y[i] * signed_scores[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
+            const double change = s.alpha - dual.alpha[i];
+            if (change == 0.0 || s.violation <= threshold) continue;
+            dual.alpha[i] = s.alpha;
+            ++n_changed;
+            if (y[i] != 0) add_scaled_row(gram_row(K, i), K.n_instances, change * y[i], bias * bias, signed_scores);
+        }
+    }
+    turn_by_sign(label, K.n_instances, signed_scores);
+    report.n_changed = n_changed;
+    report.n_epochs = n_epochs;
     return report;
 }
 

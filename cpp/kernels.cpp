@@ -80,7 +80,9 @@ template <class Rows> LinearKernels<Rows> linear_kernels() {
     return {squared_norms<Rows>, scores_any<Rows>, combine_any<Rows>, descend_any<Rows>};
 }
 
-template <class Real> GramKernels<Real> gram_kernels() { return {combine_gram<Real>, descend_gram<Real>}; }
+template <class Real> GramKernels<Real> gram_kernels() {
+    return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>};
+}
 
 template LinearKernels<DenseRows<float>> linear_kernels();
 template LinearKernels<DenseRows<double>> linear_kernels();

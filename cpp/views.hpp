@@ -72,4 +72,17 @@ struct GramReport {
     std::int64_t n_changed;
 };
 
+// When epochs on an SVM end: at a projected gradient, at a gap relative to the objective, or after so many of them or
+// of changes. Rows whose projected gradient is at most `patience` of the largest one wait for the next epoch.
+struct Ending {
+    double goal, tol, patience;
+    std::int64_t most_epochs, most_changes;
+};
+
+// How they ended: exact, since a look at all rows comes last.
+struct SvmReport {
+    double violation, loss, gap;
+    std::int64_t n_changed, n_epochs;
+};
+
 } // namespace wellsvm

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["WORK_PER_CALL", "one_thread", "run", "slices"]
+__all__ = ["WORK_PER_CALL", "one_thread", "run", "slices", "stop_if_cancelled", "work_per_call"]
 
 # A native call may last about this many multiply-adds (well under 100 ms), so that Ctrl-C, callbacks and time limits
 # can act between two calls.
@@ -45,17 +45,27 @@ _thread = threading.local()
 
 def slices(n: int, work_per_row: float) -> Iterator[tuple[int, int]]:
     """Cut ``n`` rows into pieces that each keep a native call short."""
-    flag = getattr(_thread, "flag", None)
-    step = max(1, int(WORK_PER_CALL / max(work_per_row, 1.0)))
+    step = work_per_call(work_per_row)
     for begin in range(0, n, step):
-        if flag is not None and flag.cancelled:
-            raise KeyboardInterrupt
+        stop_if_cancelled()
         yield begin, min(begin + step, n)
+
+
+def work_per_call(work_per_row: float) -> int:
+    """How many rows keep a native call short."""
+    return max(1, int(WORK_PER_CALL / max(work_per_row, 1.0)))
+
+
+def stop_if_cancelled() -> None:
+    """End a thread of `run` where another one, or the user, asked for it."""
+    flag = getattr(_thread, "flag", None)
+    if flag is not None and flag.cancelled:
+        raise KeyboardInterrupt
 
 
 def run(tasks: Sequence[Callable[[], Value]], n_jobs: int | None = None) -> list[Value]:
     """Results of the tasks, in their order; ``n_jobs`` as in scikit-learn. An interrupt waits for the threads."""
-    n_threads = min(effective_n_jobs(n_jobs), len(tasks))
+    n_threads = min(effective_n_jobs(n_jobs), len(tasks)) if len(tasks) > 1 else 1
     if n_threads <= 1:
         return [task() for task in tasks]
     flag = CancelFlag()

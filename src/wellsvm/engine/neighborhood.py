@@ -95,26 +95,28 @@ def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr
             edges = kneighbors_graph(rows.taken(np.arange(rows.n_instances)), n, include_self=False)
     else:
         K = rows.K if hasattr(rows, "K") else rows.block(np.arange(rows.n_instances))
-        step = max(1, (Options.graph_memory << 20) // (8 * K.shape[0]))
-        columns = np.concatenate([_nearest(K, begin, begin + step, n) for begin in range(0, K.shape[0], step)])
+        step, halves = max(1, (Options.graph_memory << 20) // (8 * K.shape[0])), 0.5 * K.diagonal()
+        columns = np.concatenate([_nearest(K, halves, begin, begin + step, n) for begin in range(0, K.shape[0], step)])
         edges = sparse.csr_matrix((np.ones(columns.size), columns, np.arange(0, columns.size + 1, n)), shape=K.shape)
     return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
 
 
-def _nearest(K: np.ndarray, begin: int, end: int, n: int) -> IntArray:
-    """The ``n`` nearest others of the rows ``begin .. end - 1``, by their kernel values, row after row.
+def _nearest(K: np.ndarray, halves: np.ndarray, begin: int, end: int, n: int) -> IntArray:
+    """The ``n`` nearest others of the rows ``begin .. end - 1``, by their kernel values, row after row; ``halves`` are
+    those of the diagonal.
 
     A row is sorted for its nearest only: of the largest values of groups of columns, the n-th is below the n nearest.
     """
     end = min(end, K.shape[0])
-    nearness = 2 * K[begin:end] - K.diagonal()  # less the squared distance, up to a constant for every row
+    nearness = K[begin:end] - halves  # less half the squared distance, up to a constant for every row
     nearness[np.arange(end - begin), np.arange(begin, end)] = -np.inf
     n_groups = max(n, K.shape[0] // Options.graph_group)
     whole = K.shape[0] // n_groups * n_groups
     largest = nearness[:, :whole].reshape(end - begin, -1, n_groups).max(axis=1)
     enough = np.partition(largest, n_groups - n, axis=1)[:, n_groups - n]
-    rows, columns = np.nonzero(nearness >= enough[:, None])
-    order = np.lexsort((columns, -nearness[rows, columns], rows))
+    found = np.flatnonzero(nearness >= enough[:, None])
+    rows, columns = np.divmod(found, K.shape[0])
+    order = np.lexsort((-nearness.ravel()[found], rows))  # of equal ones the first comes first
     rows, columns = rows[order], columns[order]
     rank = np.arange(rows.size) - np.searchsorted(rows, rows)
     return columns[rank < n]
@@ -137,5 +139,7 @@ def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatA
     first = keep * seeds
     values = first
     for _ in range(options.graph_rounds):
-        values = first + (1.0 - keep) * (S @ values)
+        values = S @ values
+        values *= 1.0 - keep
+        values += first
     return np.asarray(values)

@@ -16,15 +16,14 @@ from wellsvm.engine.assignment import apportion
 from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.search import search, search_together
 from wellsvm.engine.smooth import search_smoothly
-from wellsvm.engine.supervised import fold_of, own_order, some_unlabeled
-from wellsvm.engine.task import Guess, Task
+from wellsvm.engine.supervised import fold_of, guess_of_known, own_order, some_unlabeled
+from wellsvm.engine.task import Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.rows.linear import LinearRows
-from wellsvm.solver.master import fit_svm
 
 __all__ = ["OutOfFold", "out_of_fold"]
 
@@ -108,18 +107,14 @@ def _values(
     classes = [1] if n_classes == 2 else range(n_classes)
     known = [np.where(free, 0, np.where(codes == k, 1, -1)).astype(np.int8) for k in classes]
     label_sets = [BalancedLabels(y, int(counts[k])) for y, k in zip(known, classes)]
-    svms = [
-        fit_svm(rows, labels, losses, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options)
-        for labels, y in zip(label_sets, known)
-    ]
-    without = np.stack([svm.scores() for svm in svms], axis=1)
+    guesses = [guess_of_known(rows, y, losses, rng, options) for y in known]
+    without = np.stack([guess.scores for guess in guesses], axis=1)
     if not searched:
         return without, without
     if coordinates is not None:
         smooth = [search_smoothly(coordinates, labels, losses, options) for labels in label_sets]
         return without, np.stack([found.f for found in smooth], axis=1)
     tasks = [Task(rows, labels, losses, rising=free) for labels in label_sets]
-    guesses = [Guess(f, svm.alpha) for f, svm in zip(without.T, svms)]
     if n_classes == 2 or not options.search_prices:
         found = [search(task, guess, options, rng) for task, guess in zip(tasks, guesses)]
     else:

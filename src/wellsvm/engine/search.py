@@ -25,6 +25,7 @@ from wellsvm.engine.task import Guess, Task
 from wellsvm.engine.thinning import thinned
 from wellsvm.losses import Losses
 from wellsvm.options import Options
+from wellsvm.rows.base import Rows
 from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Solution, State, begin, solve_svm
 from wellsvm.threads import run
@@ -39,12 +40,10 @@ Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 the cut."""
 
 
-def roughly(options: Options) -> Options:
+def roughly(options: Options, rows: Rows | None = None) -> Options:
     """How to search where many labellings are compared, or labeled rows are held out: as well as that needs it."""
-    return replace(
-        options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds,
-        search_rounds=options.judge_rounds,
-    )  # fmt: skip
+    rounds = options.judge_kernel_rounds if isinstance(rows, GramRows) else options.judge_rounds
+    return replace(options, tol=options.judge_tol * options.tol, rounds_per_price=rounds, search_rounds=rounds)
 
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:

@@ -13,6 +13,7 @@ thresholds alone gain a third of what this gains (docs/choices.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,12 +24,13 @@ from scipy.stats import norm
 from wellsvm._typing import FloatArray
 from wellsvm.engine.neighborhood import Neighborhood
 from wellsvm.engine.search import roughly, search, search_from
-from wellsvm.engine.task import Guess, Task
+from wellsvm.engine.supervised import guess_of_known
+from wellsvm.engine.task import Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.gram import GramRows
-from wellsvm.solver.master import Solution, fit_svm
+from wellsvm.solver.master import Solution
 
 __all__ = ["shares_in_valley"]
 
@@ -57,10 +59,13 @@ def shares_in_valley(
     steps = np.arange(-options.valley_steps, options.valley_steps + 1)
     # no share is brought nearer to 0 than half its estimate
     tried = np.clip(shares[1] + step * steps, 0.5 * shares[1], 1.0 - 0.5 * shares[0])
-    parted = labels.parted(tried)
     of_a_cut = norm.pdf(norm.ppf(np.clip(tried, options.trace, 1.0 - options.trace)))
-    weights = softmax(-options.valley_power * np.log(parted / of_a_cut) - 0.5 * ((tried - shares[1]) / error) ** 2)
-    share = float(weights @ tried)
+    distances = 0.5 * ((tried - shares[1]) / error) ** 2
+
+    def log_weight(k: int, parted: float) -> float:
+        return float(-options.valley_power * np.log(parted / of_a_cut[k]) - distances[k])
+
+    share = float(softmax(labels.log_weights(tried, log_weight)) @ tried)
     return np.array([1.0 - share, share])
 
 
@@ -76,28 +81,27 @@ class _Labels:
         pairs = sparse.triu(near.L, k=1).tocoo()
         self.one, self.other = pairs.row, pairs.col
 
-    def parted(self, shares: FloatArray) -> FloatArray:
-        """Share of the pairs of neighbours with different labels at every share, and a trace: no logarithm of nothing.
+    def log_weights(self, shares: FloatArray, log_weight: Callable[[int, float], float]) -> FloatArray:
+        """What ``log_weight`` gives for the number of every share, and the neighbours that its labels part.
 
         ``shares`` rise. Under a kernel the one in the middle is searched from the supervised SVM, every other from the
-        one before it: their labels differ in few rows, and so do their SVMs, which cost most there. Linear rows, where
-        SVMs cost little, are searched anew at each share (docs/performance.md).
+        one before it: their labels differ in few rows, and so do their SVMs, which cost most there. Once a share weighs
+        little those beyond it are left out. Linear rows, where SVMs cost little, are searched anew at each share
+        (docs/performance.md).
         """
-        svm = fit_svm(
-            self.rows, BalancedLabels.known(self.known), self.losses, self.known, tol=self.options.tol,
-            rng=self._rng(), chosen=np.flatnonzero(self.known), options=self.options,
-        )  # fmt: skip
-        guess, parted = Guess(svm.scores(), svm.alpha), np.empty(shares.size)
-        middle = shares.size // 2
+        guess = guess_of_known(self.rows, self.known, self.losses, self._rng(), self.options)
+        weights, middle = np.full(shares.size, -np.inf), shares.size // 2
         for k in [middle] if self.follows else range(shares.size):
             task = self._task(shares[k])
             found = search(task, guess, self.options, self._rng())
-            parted[k] = self._parted(task, found)
+            weights[k] = log_weight(k, self._parted(task, found))
         if self.follows:
-            self._follow(found, shares, parted)
-        return parted + self.options.valley_floor
+            self._follow(found, shares, weights, log_weight)
+        return weights
 
-    def _follow(self, found: Solution, shares: FloatArray, parted: FloatArray) -> None:
+    def _follow(
+        self, found: Solution, shares: FloatArray, weights: FloatArray, log_weight: Callable[[int, float], float]
+    ) -> None:
         """From what was ``found`` at the share in the middle to those on both sides, one after the other."""
         middle = shares.size // 2
         for way in (range(middle + 1, shares.size), range(middle - 1, -1, -1)):
@@ -105,7 +109,9 @@ class _Labels:
             for k in way:
                 task = self._task(shares[k])
                 last = search_from(last, task, self.options, rng)
-                parted[k] = self._parted(task, last)
+                weights[k] = log_weight(k, self._parted(task, last))
+                if weights[k] < weights[min(k, middle) : max(k, middle) + 1].max() - self.options.valley_walk:
+                    break
             found.state.restore(kept)
             found.state.losses = losses
 
@@ -117,8 +123,9 @@ class _Labels:
         return Task(self.rows, labels, self.losses, rising=self.free)
 
     def _parted(self, task: Task, found: Solution) -> float:
+        """Share of the pairs of neighbours with different labels, and a trace: no logarithm of nothing."""
         y = task.labels.linear_oracle(found.scores())
-        return float(np.mean(y[self.one] != y[self.other]))
+        return float(np.mean(y[self.one] != y[self.other])) + self.options.valley_floor
 
 
 def _counting(options: Options) -> Options:

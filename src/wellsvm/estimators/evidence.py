@@ -32,7 +32,7 @@ def told_verdict(
 ) -> Verdict:
     """Judge whether unlabeled rows help; tell it if asked to be verbose."""
     seed = options.evidence_seed
-    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options))
+    verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options, rows))
     if options.verbose:
         word = "used" if verdict.helps else "not used"
         tell(f"unlabeled rows are {word}: they save {verdict.gain:.3f} +- {verdict.error:.3f} of the labels' ramp loss")

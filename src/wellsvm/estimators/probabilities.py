@@ -63,7 +63,7 @@ class ProbabilityMixin:
         self, rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options
     ) -> None:
         """Store slope and offsets. ``C`` are the prices of the fit; a row of price 0 has no say here."""
-        values = out_of_fold(rows, partial.codes, self.balance_, loss, C, seed, roughly(options))
+        values = out_of_fold(rows, partial.codes, self.balance_, loss, C, seed, roughly(options, rows))
         if not values.held_out.any():
             warnings.warn(
                 f"{type(self).__name__}: every class has only one label, which cannot be held out, so predict_proba "

@@ -24,7 +24,7 @@ from wellsvm.engine.neighborhood import graph_of
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task, stage
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
-from wellsvm.engine.supervised import LEFT_OUT
+from wellsvm.engine.supervised import LEFT_OUT, guess_of_known
 from wellsvm.estimators.base import (
     KernelModel,
     loss_of,
@@ -48,7 +48,6 @@ from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.making import gram_matrix
 from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors
-from wellsvm.solver.master import fit_svm
 
 __all__ = ["KnownLabels", "SemiSupervisedBase"]
 
@@ -95,12 +94,7 @@ class KnownLabels:
         if self.before is not None:
             return Guess(self.before.scores(), self.before.alpha)
         assert isinstance(task.labels, BalancedLabels)
-        known = task.labels.y_known
-        svm = fit_svm(
-            task.rows, task.labels, task.losses, known, tol=options.tol, rng=rng, chosen=np.flatnonzero(known),
-            options=options,
-        )  # fmt: skip
-        return Guess(svm.scores(), svm.alpha)
+        return guess_of_known(task.rows, task.labels.y_known, task.losses, rng, options)
 
 
 class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):

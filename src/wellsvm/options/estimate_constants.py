@@ -86,6 +86,10 @@ class EstimateConstants:
     valley_floor: float = 1e-3
     """Added to the share of neighbours that are parted, which may be none."""
 
+    valley_walk: float = 2.0
+    """Under a kernel shares are tried one after the other, to either side, as long as the logarithm of their weight is
+    within this of the best on that side: 5.9 of the 9 on average, at the same error (docs/choices.md)."""
+
     # ------------------------------------------------------------------ positive and unlabeled rows
 
     first_price: float = 0.01
@@ -170,6 +174,8 @@ class EstimateConstants:
     judge_rounds: int = 2
     """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
     nearly the same accuracy (docs/choices.md, constants)."""
+    judge_kernel_rounds: int = 1
+    """The same under a kernel: 400 fits came to the same verdicts with 1 as with 2 (docs/choices.md)."""
     judged_rows: int = 1000
     """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300, 2000 and 4000 come to the same
     verdict nearly always (docs/choices.md, constants; docs/performance.md)."""

@@ -71,6 +71,9 @@ class RowConstants:
     kernel_block: int = 64
     """Rows of a kernel matrix that are computed at once: their exponents stay in the cache, and what is copied below
     the diagonal are whole cache lines."""
+    gathered_rows: int = 64
+    """Rows of a kernel matrix that some columns are taken from at once: they stay in the cache. A quarter to two thirds
+    of the time of all rows at once (docs/performance.md)."""
     rounding_dense: float = 1e-28
     """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
     rounding_sparse: float = 1e-12

@@ -109,6 +109,14 @@ class SolverConstants:
     """Epochs between two looks at mu: an epoch that moves few rows is cheap, the product for a new mu is not."""
     patience: float = 0.1
     """A row waits while its projected gradient is below this share of the largest one of the last epoch."""
+    svm_patience: float = 0.3
+    """The same for the epochs of an SVM with one label vector, before each of which all rows are looked at: two thirds
+    of the steps that 0.1 takes, and more epochs; 0.4 takes the same time (docs/performance.md)."""
+    svm_epochs: int = 20
+    """Most such epochs before Newton's method may take over; 10 and 40 take about the same time."""
+    own_gap: float = 0.99
+    """Epochs on one label vector end at this share of the gap asked for: the master computes it anew, with its own
+    rounding."""
     newton_cost: float = 1 / 6
     """Newton's method takes over once the epochs at one goal have cost this share of the cube of its rows, in
     multiply-adds: what a few steps of dense algebra cost."""

@@ -104,7 +104,9 @@ class Kernel:
                 K[begin:end] = pairs[begin:end]
                 self._of_pairs(K[begin:end])
         elif self.name == "rbf" and dtype == np.float32 and not sparse.issparse(X):
-            K = self._rbf_in_single(X)
+            K, finite = self._rbf_in_single(X)
+            if finite:
+                return K
         else:
             K = self._symmetric(X, dtype, self.values)
         self.require_finite(K)
@@ -132,9 +134,10 @@ class Kernel:
             K[end:, begin:end] = K[begin:end, end:].T
         return K
 
-    def _rbf_in_single(self, X: Matrix) -> np.ndarray:
-        """``exp(-gamma ||x - z||^2)`` of all pairs of dense rows, rounded to single precision: one product makes all
-        terms of the exponents. Few rows at a time, so that a block stays in the cache."""
+    def _rbf_in_single(self, X: Matrix) -> tuple[np.ndarray, bool]:
+        """``exp(-gamma ||x - z||^2)`` of all pairs of dense rows, rounded to single precision, and whether all are
+        finite, as they are if all factors are: one product makes all terms of the exponents. Few rows at a time, so
+        that a block stays in the cache."""
         n, X = X.shape[0], self.centred(X).astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # `require_finite` tells
             squares, ones = self.gamma * np.einsum("ij,ij->i", X, X), np.ones(n)
@@ -153,7 +156,7 @@ class Kernel:
                     K[end:, begin:end] = K[begin:end, end:].T
         finite = np.isfinite(squares)
         K[finite, finite] = 1.0
-        return K
+        return K, bool(finite.all() and np.isfinite(left).all())
 
     def require_finite(self, K: np.ndarray, rows: IntArray | None = None) -> None:
         """Refuse kernel values that are not finite and name the row; ``rows`` are the rows of K, by default all."""

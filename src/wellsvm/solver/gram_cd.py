@@ -21,6 +21,7 @@ from wellsvm.losses import Losses
 from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Candidate, State, Sweep, begin
 from wellsvm.solver.newton import SlackSystem, best_step
+from wellsvm.threads import stop_if_cancelled, work_per_call
 
 __all__ = ["GramState"]
 
@@ -82,10 +83,13 @@ class GramState(State):
         self._set_labels([self.labels[t] for t in chosen], Z)
 
     def relabel(self, y: LabelArray) -> None:
-        """Put y in the place of the only label vector; what did not change costs nothing."""
-        Z = self._products()
-        change = self.spread(self.alpha, y) - self.spread(self.alpha, self.labels[0])
-        self._set_labels([y], Z + self.rows.scores(change[:, None]))
+        """Put y in the place of the only label vector; what did not change costs nothing, and one product brings both
+        the labels and other prices up to date."""
+        if self._mu_of_signed.size:
+            self._products()
+        change = self.spread(self.alpha, y) - self.spread(self._alpha_of_Z, self.labels[0])
+        self._alpha_of_Z[:] = self.alpha
+        self._set_labels([y], self._Z + self.rows.scores(change[:, None]))
 
     def reprice(self, losses: Losses, rise: bool = True) -> None:
         """Go on with other prices; the products with K follow when they are asked for."""
@@ -117,23 +121,52 @@ class GramState(State):
         first = self.rows.scores(coef[:, :1])
         return np.hstack([first, first + self.rows.scores(rest)])
 
-    def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
-        """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu."""
+    def descend(
+        self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float, tol: float = 0.0
+    ) -> Sweep:
+        """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu; those on one label
+        vector, on rows of one instance whose matrix is in memory, end at a gap of ``tol``, too."""
         rows = np.arange(self.alpha.size) if rows is None else np.ascontiguousarray(rows)
-        options, curvature = self.options, self.curvature(mu)
         self._signed_scores(mu)
+        alone = mu.size == 1 and self.label_set.starts is None and self.rows.capacity is None
+        sweep, solved = (self._epochs_alone if alone else self._epochs)(mu, rows, rng, goal, tol)
+        if solved:
+            self._spent, self._newton_failed = 0, False
+        elif self._newton_is_due(mu, rows):
+            self._newton_failed, self._spent = not self._solve_by_newton(mu, rows, goal), 0
+            sweep = sweep._replace(loss=self.losses.total(self.margins(mu), rows))
+        return sweep
+
+    def _epochs(
+        self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float, tol: float
+    ) -> tuple[Sweep, bool]:
+        """Epochs, and whether they came to the goal."""
+        options, curvature = self.options, self.curvature(mu)
         violation, loss = self._visit_all(Visit(mu, curvature, np.inf), rows)  # a look: none moves
         n_epochs = 0
         while n_epochs < options.epochs_per_mu and violation > goal:
             n_epochs += 1
             visit = Visit(mu, curvature, options.patience * violation)
             violation, loss = self._visit_all(visit, rng.permutation(rows))
-        if violation <= goal:
-            self._spent, self._newton_failed = 0, False
-        elif self._newton_is_due(mu, rows):
-            self._newton_failed, self._spent = not self._solve_by_newton(mu, rows, goal), 0
-            loss = self.losses.total(self.margins(mu), rows)
-        return Sweep(loss, n_epochs)
+        return Sweep(loss, n_epochs), violation <= goal
+
+    def _epochs_alone(
+        self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float, tol: float
+    ) -> tuple[Sweep, bool]:
+        """The same in one call, or in some that each keep an interrupt short: most of a small SVM would be Python."""
+        options, curvature, n_epochs = self.options, self.curvature(mu), 0
+        most, tol = work_per_call(self.rows.n_instances), options.own_gap * tol
+        while True:
+            stop_if_cancelled()
+            violation, loss, gap, n_moved, n_more = self.rows.native.descend_svm(
+                self.losses.cap, self.losses.ridge, curvature, self.alpha, self.labels[0], self._signed, self.rows.bias,
+                goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, int(rng.integers(2**63)), rows,
+            )  # fmt: skip
+            self._spent += n_moved * self.rows.n_instances
+            n_epochs += n_more
+            solved = violation <= goal or gap <= tol
+            if solved or n_epochs >= options.svm_epochs:
+                return Sweep(loss, n_epochs), solved
 
     def _visit_all(self, visit: Visit, rows: IntArray) -> tuple[float, float]:
         """Visit rows in turn: the largest projected gradient, and their losses, as they were found."""

@@ -160,7 +160,9 @@ class LinearState(State):
             return super().squared_lengths(y)
         return np.empty(0)
 
-    def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
+    def descend(
+        self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float, tol: float = 0.0
+    ) -> Sweep:
         """Epochs over the working set in random order until the projected gradient is at most ``goal``; at least one.
 
         The loss is that of a pass over all rows, whose margins the next working set is made of. Where ``rows`` are few

@@ -192,9 +192,11 @@ class State(ABC):
         """Go on with other prices; the dual variables follow them (`Losses.carried`)."""
 
     @abstractmethod
-    def descend(self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float) -> Sweep:
+    def descend(
+        self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float, tol: float = 0.0
+    ) -> Sweep:
         """Raise the dual for fixed ``mu`` by epochs over ``rows`` (None: all), until the projected gradient is at most
-        ``goal`` or it is time to look at ``mu`` again."""
+        ``goal`` or it is time to look at ``mu`` again; also once the gap is at most ``tol``, where epochs see it."""
 
     @abstractmethod
     def squared_norms(self) -> FloatArray:
@@ -302,7 +304,7 @@ def solve_master(
     n_epochs, goal, least_gap = 0, options.first_goal, np.inf
     for n_rounds in count(1):
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-            sweep = state.descend(mixture.mu, rows, rng, goal)
+            sweep = state.descend(mixture.mu, rows, rng, goal, tol)
             squared_norms = state.squared_norms()
             linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs

@@ -83,13 +83,15 @@ class LevelMethod:
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
+        self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
+        if self.mu.size == 1:  # there is nowhere to move
+            return
         if self._offsets.size >= 2 * self.mu.size + self.options.extra_cuts:
             weakest = int(np.argmin(self._offsets + self._slopes @ self.mu))
             self._offsets = np.delete(self._offsets, weakest)
             self._slopes = np.delete(self._slopes, weakest, axis=0)
         self._offsets = np.append(self._offsets, linear)
         self._slopes = np.vstack([self._slopes, -0.5 * squared_norms])
-        self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
 
     def step(self, upper: float, enough: float) -> None:
         """Move mu to the level set, raising `lower` until there is one or the bounds are within ``enough``.
