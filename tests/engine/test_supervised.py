@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
+from wellsvm.engine.search import guess_of_known
 from wellsvm.engine.supervised import fold_of, some_unlabeled, supervised_values
+from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
 
@@ -121,3 +123,15 @@ def test_few_unlabeled_rows_are_all_kept_and_of_many_a_sample_at_the_price_of_al
     np.testing.assert_array_equal(kept[kept >= 0], codes[codes >= 0])
     np.testing.assert_array_equal(prices[kept >= 0], C[codes >= 0])
     assert prices[kept < 0].sum() == pytest.approx(C[codes < 0].sum())
+
+
+def test_the_guess_of_known_labels_is_the_same_for_rows_and_for_their_matrix():
+    X, codes, C = problem()
+    known, losses = np.where(codes < 0, 0, 2 * codes - 1).astype(np.int8), Losses.of("squared_hinge", C)
+    guesses = [
+        guess_of_known(rows, known, losses, np.random.default_rng(0), WELL)
+        for rows in (LinearRows(X, 1.5), GramRows(X @ X.T, 1.5))
+    ]
+    np.testing.assert_allclose(guesses[1].scores, guesses[0].scores, atol=1e-4)
+    np.testing.assert_allclose(guesses[1].alpha, guesses[0].alpha, atol=1e-4)
+    assert np.all(guesses[1].alpha[known == 0] == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -13,8 +14,10 @@ from wellsvm.engine.valley import shares_in_valley
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
 
+module_of_valley = import_module("wellsvm.engine.valley")
 ANNEALED = Options(search_prices=Options.annealed_prices, sure_margin=Options.semi_supervised_margin)
 LINEAR = lambda X: LinearRows(X, 1.5)  # noqa: E731
+GRAM = lambda X: GramRows(X @ X.T, 1.5)  # noqa: E731
 
 
 def groups(share=0.3, n=400, per_class=5, n_features=20, distance=5.0, seed=0):
@@ -35,13 +38,24 @@ def valley(X, codes, share, form=LINEAR, options=ANNEALED, error=0.1):
     return shares_in_valley(near, np.array([1 - share, share]), error, "squared_hinge", rng, options)
 
 
-@pytest.mark.parametrize("form", [LINEAR, lambda X: GramRows(X @ X.T, 1.5)], ids=["rows", "gram"])
+@pytest.mark.parametrize("form", [LINEAR, GRAM], ids=["rows", "gram"])
 @pytest.mark.parametrize("estimate", [0.24, 0.37, 0.4])
 def test_a_rough_estimate_comes_within_a_step_of_the_share_of_the_groups(estimate, form):
     X, codes = groups()
     shares = valley(X, codes, estimate, form)
     assert shares.sum() == pytest.approx(1.0)
     assert shares[1] == pytest.approx(np.mean(np.arange(400) < 120), abs=ANNEALED.valley_step)
+
+
+def test_under_a_kernel_shares_beyond_one_that_weighs_little_are_not_tried(monkeypatch):
+    tried, (X, codes) = [], groups()
+    walk = module_of_valley.search_from
+    monkeypatch.setattr(module_of_valley, "search_from", lambda *given: tried.append(given[1]) or walk(*given))
+    near_it = valley(X, codes, 0.3, GRAM, replace(ANNEALED, valley_walk=2.0))[1]
+    assert len(tried) < 2 * ANNEALED.valley_steps
+    tried.clear()
+    assert valley(X, codes, 0.3, GRAM, replace(ANNEALED, valley_walk=np.inf))[1] == pytest.approx(near_it, abs=0.01)
+    assert len(tried) == 2 * ANNEALED.valley_steps
 
 
 def test_the_share_stays_within_two_standard_errors():

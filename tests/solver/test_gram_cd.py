@@ -93,6 +93,9 @@ CONSTANTS = [
     {"epochs_per_mu": 1},
     {"patience": 0.0},  # every row is visited
     {"patience": 0.9},
+    {"svm_epochs": 1},
+    {"svm_patience": 0.0},
+    {"svm_patience": 0.9},
     {"newton_cost": 0.0},  # Newton at once
     {"newton_rows": 0},  # never
     {"newton_steps": 1},
@@ -108,3 +111,13 @@ def test_the_constants_change_the_way_but_not_the_end(constants, loss):
     optimum = generic_master(problem.K, problem.label_set, problem.losses, [y]).value
     svm = fit_svm(*problem[:3], y, tol=1e-6, rng=rng, options=Options(**constants))
     assert abs(svm.upper - optimum) <= 2e-6 * optimum
+
+
+def test_an_svm_is_solved_to_the_gap_asked_for_and_not_much_further():
+    rng = np.random.default_rng(2)
+    problem = random_problem(rng, "gram", "squared_hinge")
+    y = problem.label_set.initial(rng)
+    options = Options(newton_rows=0)
+    for tol in (0.1, 0.01, 1e-3, 1e-4):
+        svm = fit_svm(*problem[:3], y, tol=tol, rng=rng, options=options)
+        assert 1e-3 * tol * svm.upper <= svm.gap <= tol * svm.upper

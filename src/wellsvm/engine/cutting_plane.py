@@ -65,7 +65,8 @@ def cutting_plane(
         mu_before, mu = mu, _admit(state, mu, new, aim)  # step 3
         last = len(history) + 1 >= options.max_iter and not (options.relaxation_starts and len(state.labels) > 1)
         for tol, rounds in (well,) if last and aim is None else (roughly, well):
-            solution = solve_master(state, mu, rows, rng, tol, rounds, aim)  # step 4
+            # Label vectors are only as good as alpha: where they are no more than a start, the gap is enough.
+            solution = solve_master(state, mu, rows, rng, tol, rounds, aim, options.relaxation_starts)  # step 4
             n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, False
             if aim is not None and solution.lower >= aim.target:  # the new label vector is not worth its place
                 state.restore(saved)

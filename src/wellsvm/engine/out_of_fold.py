@@ -14,9 +14,9 @@ import numpy as np
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.joint import joint_labels
-from wellsvm.engine.search import search, search_together
+from wellsvm.engine.search import guess_of_known, search, search_together
 from wellsvm.engine.smooth import search_smoothly
-from wellsvm.engine.supervised import fold_of, guess_of_known, own_order, some_unlabeled
+from wellsvm.engine.supervised import fold_of, own_order, some_unlabeled
 from wellsvm.engine.task import Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses

@@ -23,21 +23,40 @@ import numpy as np
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.task import Guess, Task
 from wellsvm.engine.thinning import thinned
+from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.gram import GramRows
-from wellsvm.solver.master import Solution, State, begin, solve_svm
+from wellsvm.solver.master import Solution, State, begin, fit_svm, solve_svm
 from wellsvm.threads import run
 
 __all__ = [
-    "Relabel", "alone", "at_full_price", "begins_on_some", "labels_alone", "roughly", "search", "search_from",
-    "search_together",
+    "Relabel", "alone", "at_full_price", "begins_on_some", "guess_of_known", "labels_alone", "roughly", "search",
+    "search_from", "search_together",
 ]  # fmt: skip
 
 Relabel = Callable[[Sequence[FloatArray]], tuple[list[LabelArray], FloatArray]]
 """From the scores of all problems, which it may overwrite, to the labels of each, and the distance of every instance to
 the cut."""
+
+
+def guess_of_known(rows: Rows, known: LabelArray, losses: Losses, rng: np.random.Generator, options: Options) -> Guess:
+    """Values of all rows under the SVM of the labeled ones, whose labels ``known`` holds, and its dual variables.
+
+    Under a kernel it is solved on the matrix of the labeled rows: a step in the whole one would follow all rows.
+    """
+    labeled = np.flatnonzero(known)
+    few = isinstance(rows, GramRows)
+    near, y = (rows.part(labeled), known[labeled]) if few else (rows, known)
+    prices = Losses(losses.cap[labeled], losses.ridge[labeled]) if few else losses
+    svm = fit_svm(
+        near, BalancedLabels.known(y), prices, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options
+    )
+    if not few:
+        return Guess(svm.scores(), svm.alpha)
+    point = rows.from_part(svm.coefficients(), labeled)
+    return Guess(rows.scores(point[:, None])[:, 0], rows.from_part(svm.alpha, labeled))
 
 
 def roughly(options: Options, rows: Rows | None = None) -> Options:

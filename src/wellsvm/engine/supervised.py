@@ -10,19 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray
-from wellsvm.engine.task import Guess
+from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
-from wellsvm.rows.gram import GramRows
 from wellsvm.solver.master import Solution, fit_svm
 from wellsvm.threads import slices
 
-__all__ = [
-    "LEFT_OUT", "Supervised", "fold_of", "guess_of_known", "own_order", "some_unlabeled", "supervised_values",
-]  # fmt: skip
+__all__ = ["LEFT_OUT", "Supervised", "fold_of", "own_order", "some_unlabeled", "supervised_values"]
 
 LEFT_OUT = -2
 """Code of a row that a fold holds out: it has no label and counts in no share."""
@@ -98,24 +94,6 @@ def _moved_up(values: FloatArray, chosen: IntArray, options: Options) -> FloatAr
     for begin, end in slices(chosen.size, options.pieces_per_call):
         values[begin:end] = values[chosen[begin:end]]
     return values[: chosen.size]
-
-
-def guess_of_known(rows: Rows, known: LabelArray, losses: Losses, rng: np.random.Generator, options: Options) -> Guess:
-    """Values of all rows under the SVM of the labeled ones, whose labels ``known`` holds, and its dual variables.
-
-    Under a kernel it is solved on the matrix of the labeled rows: a step in the whole one would follow all rows.
-    """
-    labeled = np.flatnonzero(known)
-    few = isinstance(rows, GramRows)
-    near, y = (rows.part(labeled), known[labeled]) if few else (rows, known)
-    prices = Losses(losses.cap[labeled], losses.ridge[labeled]) if few else losses
-    svm = fit_svm(
-        near, BalancedLabels.known(y), prices, y, tol=options.tol, rng=rng, chosen=np.flatnonzero(y), options=options
-    )
-    if not few:
-        return Guess(svm.scores(), svm.alpha)
-    point = rows.from_part(svm.coefficients(), labeled)
-    return Guess(rows.scores(point[:, None])[:, 0], rows.from_part(svm.alpha, labeled))
 
 
 def _balanced_svm(

@@ -23,8 +23,7 @@ from scipy.stats import norm
 
 from wellsvm._typing import FloatArray
 from wellsvm.engine.neighborhood import Neighborhood
-from wellsvm.engine.search import roughly, search, search_from
-from wellsvm.engine.supervised import guess_of_known
+from wellsvm.engine.search import guess_of_known, roughly, search, search_from
 from wellsvm.engine.task import Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses

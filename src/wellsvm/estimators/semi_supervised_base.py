@@ -22,9 +22,10 @@ from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.joint import joint_counts
 from wellsvm.engine.neighborhood import graph_of
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task, stage
+from wellsvm.engine.search import guess_of_known
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
-from wellsvm.engine.supervised import LEFT_OUT, guess_of_known
+from wellsvm.engine.supervised import LEFT_OUT
 from wellsvm.estimators.base import (
     KernelModel,
     loss_of,

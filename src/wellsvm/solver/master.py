@@ -288,12 +288,14 @@ def solve_master(
     tol: float,
     max_rounds: int = Options.svm_rounds,
     aim: Aim | None = None,
+    at_gap: bool = False,
 ) -> Solution:
     """Solve the restricted master from the present alpha and ``mu`` to relative gap ``tol``.
 
     Only ``rows`` take part (None: all); the dual variables of all others stay as they are and their losses do not
     count. A round is a sweep over the rows and, if alpha is about right for the present mu, a step in mu;
-    ``max_rounds`` bounds them. With an ``aim`` it ends as soon as that is decided, too.
+    ``max_rounds`` bounds them. With an ``aim`` it ends as soon as that is decided, too; ``at_gap`` says that epochs may
+    end once the gap is reached, wherever the projected gradient is.
     """
     losses, options = state.losses, state.options
     mixture = UPDATES[options.weight_update](mu, options)
@@ -304,7 +306,7 @@ def solve_master(
     n_epochs, goal, least_gap = 0, options.first_goal, np.inf
     for n_rounds in count(1):
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-            sweep = state.descend(mixture.mu, rows, rng, goal, tol)
+            sweep = state.descend(mixture.mu, rows, rng, goal, tol if at_gap else 0.0)
             squared_norms = state.squared_norms()
             linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
@@ -362,7 +364,7 @@ def solve_svm(
         state.relabel(y)
     else:
         state.add(state.candidate(y))
-    return solve_master(state, np.ones(1), state.losses.priced() if rows is None else rows, rng, tol)
+    return solve_master(state, np.ones(1), state.losses.priced() if rows is None else rows, rng, tol, at_gap=True)
 
 
 def fit_svm(
