@@ -66,7 +66,9 @@ class ClustersUneven(ClusterModel):
             joint.joined_start(seen),
             joint.joined_start(seen, options.many_joined_means),
         ]
-        better = joint.clearly_better(labels, [start for start in starts if _no_outliers(rows, start, options)])
+        least = options.least_spread * joint.spread(labels)
+        apart = [start for start in starts if joint.spread(start) >= least and _no_outliers(rows, start, options)]
+        better = joint.clearly_better(labels, apart)
         if better is None:
             return None
         if n > most:
