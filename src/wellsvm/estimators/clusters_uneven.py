@@ -82,7 +82,7 @@ def _no_outliers(rows: LinearRows, labels: IntArray, options: Options) -> bool:
     """Whether the smaller of two clusters is more than some rows that lie far from all others."""
     sizes = np.bincount(labels, minlength=2)
     small = int(np.argmin(sizes))
-    if sizes[small] < max(options.fewest_rows, options.least_share * labels.size):
+    if sizes[small] < max(options.fewest_rows, options.least_cluster_share * labels.size):
         return False
     if sizes[small] > options.smallest_cluster * labels.size:
         return True
