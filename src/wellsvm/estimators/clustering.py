@@ -61,9 +61,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
         With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" estimates
         the sizes: label vectors of two clusters keep to 0.3, but the final cut (see ``cut``) does not, and with
-        ``init="best"``, ``cut="auto"`` and no links, clusters of any sizes that k-means finds replace the result where
-        they lie clearly better apart; in divisions it is 0.3; otherwise sizes are not restricted. Linked rows count as
-        one.
+        ``init="best"``, ``cut="auto"``, a dense X and no links, clusters of any sizes that k-means finds replace the
+        result where they lie clearly better apart; in divisions it is 0.3; otherwise sizes are not restricted. Linked
+        rows count as one.
     n_init : int, default=20
         Number of random label vectors that ``init`` draws; for more than two clusters, number of k-means runs.
     oracle : {"paper", "first", "climb"}, default="paper"

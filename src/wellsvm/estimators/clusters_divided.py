@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from wellsvm._arguments import threads
+from wellsvm._input import is_sparse
 from wellsvm._typing import Matrix
 from wellsvm.engine.recipe import stage
 from wellsvm.estimators.base import loss_of, make_rows
@@ -53,7 +54,8 @@ class ClustersDivided(ClustersUneven):
         self._store_divisions(X, kernel, tree.divisions)
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
-        if estimated and self.init == "best" and links is None:
+        # Sparse rows are mostly texts: the few that share a rare word lie best apart of all, and are no cluster.
+        if estimated and self.init == "best" and links is None and not is_sparse(X):
             self._replace_by_uneven(X, kernel, options, seed)
         if stages is not None:
             stages.close()

@@ -66,7 +66,9 @@ class ClustersUneven(ClusterModel):
             joint.joined_start(seen),
             joint.joined_start(seen, options.many_joined_means),
         ]
-        better = joint.clearly_better(labels, [start for start in starts if _no_outliers(rows, start, options)])
+        least = options.least_spread * joint.spread(labels)
+        apart = [start for start in starts if joint.spread(start) >= least and _no_outliers(rows, start, options)]
+        better = joint.clearly_better(labels, apart)
         if better is None:
             return None
         if n > most:
@@ -80,7 +82,7 @@ def _no_outliers(rows: LinearRows, labels: IntArray, options: Options) -> bool:
     """Whether the smaller of two clusters is more than some rows that lie far from all others."""
     sizes = np.bincount(labels, minlength=2)
     small = int(np.argmin(sizes))
-    if sizes[small] < max(options.fewest_rows, options.least_share * labels.size):
+    if sizes[small] < max(options.fewest_rows, options.least_cluster_share * labels.size):
         return False
     if sizes[small] > options.smallest_cluster * labels.size:
         return True

@@ -141,7 +141,7 @@ class Joint:
         for solve, exponent in self.ways:
             self.exponent = exponent
             start, labels, last = self._annealed(starts, solve)
-            kept = self._spread(labels) / max(self._spread(start), np.finfo(np.float64).tiny)
+            kept = self.spread(labels) / max(self.spread(start), np.finfo(np.float64).tiny)
             found.append((kept, exponent, solve, labels, last))
             if kept >= options.kept_spread or self.stopped:
                 break
@@ -201,7 +201,7 @@ class Joint:
     def _measure(self, labels: IntArray, last: Values | None, solve: Solve) -> float:
         """The share of the loss that functions leave over the spread of the clusters: the lower the better."""
         found = solve(labels, self.C, self.options.joint_rough * self.options.tol, last)
-        apart = max(self._spread(labels), np.finfo(np.float64).tiny)  # equal rows are not apart at all
+        apart = max(self.spread(labels), np.finfo(np.float64).tiny)  # equal rows are not apart at all
         return float(self._bounds(found)[0].sum()) / found.without / apart
 
     def _anneal(
@@ -230,7 +230,7 @@ class Joint:
         n_moved = int(np.count_nonzero(moved != labels))
         return moved, n_moved <= self.options.few_moves * labels.size
 
-    def _spread(self, labels: IntArray) -> float:
+    def spread(self, labels: IntArray) -> float:
         """Scatter of the clusters' means as a share of the scatter inside clusters."""
         sizes = np.maximum(np.bincount(labels, minlength=self.n_clusters), 1)
         sums = self.rows.combine((labels[:, None] == np.arange(self.n_clusters)).astype(np.float64))

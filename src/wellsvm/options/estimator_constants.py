@@ -154,12 +154,18 @@ class EstimatorConstants:
     """The same for one more start of two clusters: a cluster of a few rows in a hundred has a mean of its own only
     where there are many. 6 found fewer small clusters, 15 about as many (docs/choices.md, two clusters)."""
     fewest_rows: int = 5
-    """Rows that a small cluster has at least, and ..."""
-    least_share: float = 0.01
-    """... the least share of them: fewer are taken for outliers, around which margins are always large."""
+    """Rows that a cluster of any size has at least: fewer are taken for outliers, around which margins are always
+    large. 4 and 5 found as many small clusters, 4 more outliers (docs/choices.md, two clusters)."""
+    least_cluster_share: float = 0.01
+    """The same as a share of the rows: of thousands of rows, five that lie apart are outliers too (two of 300 rows
+    were, among heavy tails)."""
     outlier_scatter: float = 1.5
     """Scatter of a row of a cluster with at most `smallest_cluster` of the rows, in units of that of the other cluster,
     above which its rows are taken for outliers: these lie far from each other too (docs/choices.md, two clusters)."""
+    least_spread: float = 0.5
+    """Least ratio of the scatter between two clusters of any sizes to that inside, in units of that of the clusters
+    found. A few similar texts among many have less: margins around them are large, and tell nothing (docs/choices.md,
+    two clusters)."""
     joined_draws: int = 2
     """Draws of k-means for these: few, since joining evens out what one draw has worse than another."""
     pair_steps: int = 50
