@@ -40,6 +40,8 @@ class SplitPlan:
         Training rows, a number or a share; None: all that are not for the test.
     split : {"random", "stored"}
         Drawn, or the labeled rows that are stored with the data.
+    draw : {"random", "shares"}
+        Labels of any rows, or of every class as many as its share of the training rows.
     scale : {"features", "range", "overall", "none"}
         See `scaling`.
     dtype : {"float64", "float32"}
@@ -51,6 +53,7 @@ class SplitPlan:
     test: float = 0.25
     train: float | None = None
     split: str = "random"
+    draw: str = "random"
     scale: str = "features"
     dtype: str = "float64"
 
@@ -82,7 +85,8 @@ def make_split(data: Bunch, plan: SplitPlan, repeat: int) -> Split:
         n_train = y.size - int(plan.test if plan.test >= 1 else plan.test * y.size)
         rows = np.concatenate([rows[: _count(plan.train, y.size) or n_train], rows[n_train:]])
         n_train = rows.size - (y.size - n_train)
-        labeled = _draw(y[rows[:n_train]], _count(plan.labeled, y.size), plan.per_class, rng)
+        draw = _draw_by_shares if plan.draw == "shares" else _draw
+        labeled = draw(y[rows[:n_train]], _count(plan.labeled, y.size), plan.per_class, rng)
     train, test = rows[:n_train], rows[n_train:]
     y_partial = np.full(train.size, np.nan)
     y_partial[labeled] = y[train[labeled]]
@@ -111,6 +115,13 @@ def _draw(y: np.ndarray, n_labeled: int, per_class: int, rng: np.random.Generato
     first = draw_of_each(y, per_class, rng)
     others = np.setdiff1d(np.arange(y.size), first)
     return np.concatenate([first, rng.choice(others, n_labeled - first.size, replace=False)])
+
+
+def _draw_by_shares(y: np.ndarray, n_labeled: int, per_class: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows to label: of every class its share of them, rounded."""
+    classes, counts = np.unique(y, return_counts=True)
+    numbers = np.maximum(per_class, np.rint(n_labeled * counts / y.size).astype(int))
+    return np.concatenate([rng.choice(np.flatnonzero(y == c), n, replace=False) for c, n in zip(classes, numbers)])
 
 
 def draw_of_each(y: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

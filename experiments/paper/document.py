@@ -19,7 +19,9 @@ from experiments.paper.cells import (
     summary,
 )
 from experiments.paper.figures import Comparison, PaperTable, Row
+from experiments.paper.gains import gains
 from experiments.paper.notes import footnotes, stand_in_legend
+from experiments.paper.protocol import AS_IN_PAPER
 
 __all__ = ["document", "markdown"]
 
@@ -47,7 +49,13 @@ def markdown(table: PaperTable) -> str:
     rows = [row for row in table.rows if row.shown]
     parts = [table.protocol.notes.strip(), progress(table)]
     if rows:
-        parts += [*_ours(table, rows), *_same_choice(table), *_compared(table, rows), *_times(table, rows)]
+        parts += [
+            *_ours(table, rows),
+            *_same_choice(table),
+            *_compared(table, rows),
+            *_gains(table),
+            *_times(table, rows),
+        ]
     parts.append("\n".join(f"- {note}" for note in footnotes(table)))
     return "\n\n".join(part for part in parts if part)
 
@@ -110,6 +118,26 @@ def _averages(comparison: Comparison, methods: Sequence[str], write: Writer) -> 
             yield ["average rank", *(f"{paper[m]:.2f} / {ours[m]:.2f}" if m in paper else "" for m in methods)]
         else:  # ranks among different numbers of methods do not compare
             yield ["average rank in the paper", *(f"{paper[m]:.2f}" if m in paper else "" for m in methods)]
+
+
+def _gains(table: PaperTable) -> Iterator[str]:
+    """What the paper's algorithm gains over the SVM, there and here, and how far our SVM is from the paper's."""
+    found, write = list(gains(table)), Writer(table.protocol)
+    if not found:
+        return
+    lines = [
+        [
+            case_name(gain.row),
+            *(f"{write.difference(value)} ± {write.number(error)}" for value, error in (gain.paper, gain.ours)),
+            f"{gain.apart:.1f}",
+            write.difference(gain.svm_off),
+        ]
+        for gain in found
+    ]
+    svm = table.protocol.reference
+    yield pipe_table(
+        [f"gain over {svm}", "paper", f"ours, {AS_IN_PAPER}", "apart", f"our {svm} less the paper's"], lines
+    )
 
 
 def _times(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:

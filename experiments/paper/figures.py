@@ -17,7 +17,7 @@ from experiments.journal import Entry
 from experiments.paper.protocol import Case, Protocol, paper_name
 from experiments.paper.ranks import Ranking, rank
 
-__all__ = ["Cell", "Comparison", "PaperTable", "Row", "tabulate"]
+__all__ = ["Cell", "Comparison", "PaperTable", "Row", "errors_apart", "tabulate"]
 
 # Of the paired t-test.
 ALPHA = 0.05
@@ -243,13 +243,17 @@ def _price_of_unlabeled(run: Entry) -> float | None:
 
 
 def _errors_off(protocol: Protocol, case: Case, method: str, values: list[float]) -> float | None:
-    """Difference of our mean and the paper's over its standard error; the paper has the repeats of the protocol."""
+    """Difference of our mean and the paper's over its standard error."""
     paper, std = case.paper.get(paper_name(method)), case.paper_std.get(paper_name(method))
     if paper is None or std is None or len(values) < 2:
         return None
-    error = float(np.sqrt(std**2 / protocol.repeats + np.var(values, ddof=1) / len(values)))
-    gap = abs(float(np.mean(values)) - paper)
-    return gap / error if error > 0 else float(gap > 0) * np.inf
+    error = float(np.sqrt(std**2 / protocol.runs_of_paper + np.var(values, ddof=1) / len(values)))
+    return errors_apart(float(np.mean(values)) - paper, error)
+
+
+def errors_apart(gap: float, error: float) -> float:
+    """A gap in standard errors; without an error any gap is infinitely many."""
+    return abs(gap) / error if error > 0 else np.inf if gap else 0.0
 
 
 def _verdict(gain: np.ndarray) -> int | None:
@@ -305,6 +309,6 @@ def _compare(protocol: Protocol, methods: list[str], rows: list[Row]) -> Compari
         ranking=rank(methods, sign * ours, protocol.reference),
         paper_means={m: float(paper[:, k].mean()) for k, m in enumerate(methods) if known[k]},
         paper_ranking=rank([methods[k] for k in named], sign * paper[:, named], protocol.reference)
-        if known[named].all() and known.any()
+        if len(named) > 1 and known[named].all()
         else None,
     )

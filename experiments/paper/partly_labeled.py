@@ -25,6 +25,7 @@ from sklearn.utils import Bunch
 from experiments.internals import Matrix
 from experiments.paper.joint_choice import FoldFits, best_candidate
 from experiments.paper.outcome import Outcome
+from experiments.paper.protocol import method_name
 from experiments.splits import Split, SplitPlan, make_split
 from experiments.widths import gamma_of_width
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
@@ -56,6 +57,7 @@ class Choices:
     """Parameters, fixed or to choose from; the README of the protocols says what each means."""
 
     kernels: tuple[float | str, ...] = ("linear",)
+    squared_distance: bool = True
     loss: str = "auto"
     Cs_unlabeled: tuple[float, ...] = ()
     neighbors: tuple[int, ...] = (6,)
@@ -84,7 +86,7 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few labels, few folds: known, and the same for all methods
         began = process_time()
-        chosen = METHODS[method](split, choices, repeat)
+        chosen = METHODS[method_name(method)](split, choices, repeat)
         seconds = process_time() - began
         accuracy = float(chosen.model.score(split.X_test, split.y_test))
     n_iter = getattr(chosen.model, "n_iter_", None) if method.startswith(("WellSVM", "as in the paper")) else None
@@ -97,7 +99,7 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
 
 def choose_kernel(split: Split, choices: Choices, seed: int) -> dict[str, Any]:
     """Parameters of the kernel: the only one, or by cross-validation of the supervised SVM."""
-    kernels = [_kernel(split.X, name) for name in choices.kernels]
+    kernels = _kernels(split.X, choices)
     if len(kernels) == 1:
         return kernels[0]
     X, y = split.labeled
@@ -120,9 +122,14 @@ def _svc(C: float, kernel: dict[str, Any], y: np.ndarray) -> Any:
     return svm if np.unique(y).size == 2 else OneVsRestClassifier(svm)
 
 
-def _kernel(X: Matrix, name: float | str) -> dict[str, Any]:
-    """The linear kernel, or the Gaussian of a width."""
-    return {"kernel": name} if isinstance(name, str) else {"kernel": "rbf", "gamma": gamma_of_width(X, name)}
+def _kernels(X: Matrix, choices: Choices) -> list[dict[str, Any]]:
+    """Of every kernel to choose from its parameters: the linear one, or the Gaussian of a width."""
+    return [
+        {"kernel": name}
+        if isinstance(name, str)
+        else {"kernel": "rbf", "gamma": gamma_of_width(X, name, choices.squared_distance)}
+        for name in choices.kernels
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- methods
@@ -186,7 +193,7 @@ def as_in_paper(true_shares: bool = False) -> Method:
         )
         if true_shares:
             model.set_params(balance=_shares(split))
-        kernels = [_kernel(split.X, name) for name in choices.kernels]
+        kernels = _kernels(split.X, choices)
         if not choices.Cs_unlabeled and len(kernels) == 1:
             if choices.trace:
                 model.set_params(max_iter=MOST_VECTORS)

@@ -13,14 +13,20 @@ from typing import Any
 
 from experiments.data_folder import STAND_INS
 
-__all__ = ["AS_IN_PAPER", "Case", "Protocol", "load_protocol", "paper_name", "tables"]
+__all__ = ["AS_IN_PAPER", "Case", "Protocol", "load_protocol", "method_name", "paper_name", "tables"]
 
 # How the column of the paper's own algorithm and protocol is called, or begins; its figure in the paper is WellSVM's.
 AS_IN_PAPER = "as in the paper"
 
 
-def paper_name(method: str) -> str:
-    """What the paper calls a method of ours."""
+def method_name(column: str) -> str:
+    """The method of a column: "SVM: in [0, 1]" is the method "SVM" in settings of its own."""
+    return column.partition(": ")[0]
+
+
+def paper_name(column: str) -> str:
+    """What the paper calls the method of a column."""
+    method = method_name(column)
     return "WellSVM" if method.startswith(AS_IN_PAPER) else method
 
 
@@ -101,6 +107,8 @@ class Protocol:
         Settings of some of the methods, by their names.
     same_choice : tuple of str
         Methods of a second block, in which every one may choose the supervised SVM.
+    paper_repeats : int
+        Runs behind the paper's figures; 0: as many as ours.
     """
 
     table: str
@@ -115,11 +123,17 @@ class Protocol:
     settings: dict[str, Any] = field(default_factory=dict)
     own: dict[str, dict[str, Any]] = field(default_factory=dict)
     same_choice: tuple[str, ...] = ()
+    paper_repeats: int = 0
 
     @property
     def higher_is_better(self) -> bool:
         """Whether a larger figure is a better one."""
         return self.figure != "error"
+
+    @property
+    def runs_of_paper(self) -> int:
+        """Runs behind a figure of the paper."""
+        return self.paper_repeats or self.repeats
 
     @property
     def all_methods(self) -> tuple[str, ...]:
@@ -137,15 +151,33 @@ def tables() -> tuple[str, ...]:
 
 def load_protocol(table: str, fast: bool = False) -> Protocol:
     """Read a protocol; ``fast`` is the small one that its file describes under the same keys in [fast]."""
-    if table not in tables():
-        raise ValueError(f"table={table!r} is not one of {', '.join(tables())}")
-    name = f"table-{table}.toml" if table.isdigit() else f"{table}.toml"
-    content = tomllib.loads(files(__package__).joinpath("protocols", name).read_text(encoding="utf-8"))
+    content = _content(table)
     small = content.pop("fast", {})
     cases = tuple(Case(**case) for case in content.pop("cases"))
     content |= {name: tuple(content[name]) for name in ("methods", "same_choice") if name in content}
     protocol = Protocol(table=table, cases=cases, **content)
     return _made_fast(protocol, **small) if fast else protocol
+
+
+def _content(table: str) -> dict[str, Any]:
+    """What a file says; one that is like another has that one's keys where it has none of its own."""
+    if table not in tables():
+        raise ValueError(f"table={table!r} is not one of {', '.join(tables())}")
+    name = f"table-{table}.toml" if table.isdigit() else f"{table}.toml"
+    content = tomllib.loads(files(__package__).joinpath("protocols", name).read_text(encoding="utf-8"))
+    other = content.pop("like", None)
+    if other is None:
+        return content
+    content = _content(other) | content
+    content["cases"] = [_of_methods(case, content["methods"]) for case in content["cases"]]
+    return content
+
+
+def _of_methods(case: dict[str, Any], columns: list[str]) -> dict[str, Any]:
+    """A case without what it says of methods that have no column."""
+    kept = {*columns, *map(paper_name, columns)}
+    tables = {key: case[key] for key in ("paper", "paper_std", "skip", "repeats") if key in case}
+    return case | {key: {m: v for m, v in table.items() if m in kept} for key, table in tables.items()}
 
 
 def _made_fast(

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import Bunch
 
 from experiments.splits import SplitPlan, bag_folds, draw_of_each, make_split, scaling
-from experiments.widths import gamma_of_width, mean_squared_distance
+from experiments.widths import gamma_of_width, mean_distance, mean_squared_distance
 
 
 @pytest.fixture
@@ -52,6 +52,19 @@ def test_every_one_of_many_classes_is_labeled():
     assert np.unique(known, return_counts=True)[1].min() >= 2
 
 
+def test_labels_by_shares_have_the_shares_of_the_training_rows():
+    bunch = Bunch(X=np.random.default_rng(0).standard_normal((200, 2)), y=np.repeat([-1, 1], [150, 50]))
+    drawn = [make_split(bunch, SplitPlan(labeled=20, draw="shares"), repeat) for repeat in range(5)]
+    for repeat, split in enumerate(drawn):
+        plain = make_split(bunch, SplitPlan(labeled=20), repeat)
+        np.testing.assert_array_equal(split.X, plain.X, err_msg="the same training rows")
+        known = split.labeled[1]
+        in_training = (50 - np.sum(split.y_test == 1)) / 150
+        assert np.sum(known == 1) == round(20 * in_training)
+    few = make_split(bunch, SplitPlan(labeled=3, draw="shares"), 0).labeled[1]
+    assert np.sum(few == 1) == 2, "at least two of each class"
+
+
 def test_stored_splits_are_taken_as_they_are(blobs):
     blobs.labeled_idx = {4: np.array([[0, 1, 40, 41], [2, 3, 42, 43]])}
     split = make_split(blobs, SplitPlan(labeled=4, split="stored", test=0.0), 1)
@@ -88,3 +101,6 @@ def test_the_mean_squared_distance_is_over_pairs_of_different_rows(blobs, sparse
     mean = squared[~np.eye(80, dtype=bool)].mean()
     assert mean_squared_distance(X) == pytest.approx(mean)
     assert gamma_of_width(X, 2.0) == pytest.approx(1 / (8 * mean))
+    distance = np.sqrt(squared)[~np.eye(80, dtype=bool)].mean()
+    assert mean_distance(X) == pytest.approx(distance)
+    assert gamma_of_width(X, 2.0, squared=False) == pytest.approx(1 / (8 * distance))

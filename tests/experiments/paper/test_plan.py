@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
+from experiments.data_sets import load_set
 from experiments.paper import two_clusters
 from experiments.paper.figures import tabulate
 from experiments.paper.partly_labeled import METHODS, Choices
@@ -22,6 +23,7 @@ from experiments.paper.plan import TablePlan, flat, plan_tables
 from experiments.paper.protocol import Case, Protocol, load_protocol, tables
 from experiments.runner import left, run
 from experiments.splits import SplitPlan, make_split
+from experiments.widths import gamma_of_width
 from wellsvm.datasets import make_digit_bags
 
 SETTINGS = {"labeled": 0.2, "kernels": ["linear", 1.0], "Cs_unlabeled": [0.1, 1.0], "loss": "squared_hinge"}
@@ -135,8 +137,33 @@ def test_the_papers_own_data_take_the_place_of_a_stand_in(tmp_path, monkeypatch)
     assert (regions.name, regions.data, regions.stand_in) == ("castle", "corel_roi", None)
 
 
+def test_a_protocol_like_another_has_its_keys_but_for_its_own():
+    table, check = load_protocol("2"), load_protocol("check-readings")
+    assert [(case.name, case.data, case.settings) for case in check.cases] == [
+        (case.name, case.data, case.settings) for case in table.cases
+    ]
+    for case, other in zip(check.cases, table.cases):
+        assert (case.paper, case.skip) == ({"SVM": other.paper["SVM"]}, {}), "what is said of its own columns alone"
+    assert check.settings == table.settings
+    assert (check.repeats, check.paper_repeats, table.paper_repeats) == (10, 30, 0)
+    assert set(check.own) == set(check.methods) - {"SVM"}, "every column but the first has a setting of its own"
+
+
+def test_a_column_of_a_method_in_other_settings_runs_that_method(tmp_path):
+    columns = ("SVM", "SVM: narrow", "SVM: by distance")
+    own = {"SVM: narrow": {"kernels": [0.01]}, "SVM: by distance": {"kernels": [0.01], "squared_distance": False}}
+    chosen = {
+        entry["method"]: entry["chosen"]
+        for entry in run_tables(tmp_path, [replace(SEMI, methods=columns, own=own, repeats=1, cases=SEMI.cases[:1])])
+    }
+    assert set(chosen) == set(columns)
+    assert chosen["SVM: narrow"]["gamma"] != chosen["SVM: by distance"]["gamma"]
+    split = make_split(load_set("blobs", False), SplitPlan(labeled=0.2), 0)
+    assert chosen["SVM: by distance"]["gamma"] == gamma_of_width(split.X, 0.01, squared=False)
+
+
 def test_of_two_balances_a_case_may_use_one(tmp_path):
-    both = replace(CLUSTERS, settings=CLUSTERS.settings | {"balances": [0.03, 0.3]})
+    both = replace(CLUSTERS, methods=("KM", "CPMMC"), settings=CLUSTERS.settings | {"balances": [0.03, 0.3]})
     one = replace(both, cases=(replace(both.cases[0], balance=0.03),))
     settings = {trial.identity["unit"]["setting"] for trial in plan(one, tmp_path).trials}
     assert settings == {"", "kernel=linear, C=1.0, balance=0.03", "kernel=1.0, C=1.0, balance=0.03"}
