@@ -7,11 +7,10 @@ it would give another start only, and folds are many.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import BoolArray, FloatArray
+from wellsvm._typing import BoolArray
 from wellsvm.engine.joint import joint_labels
 from wellsvm.engine.search import search, search_together
 from wellsvm.engine.smooth import SmoothSolution, smooth_path
@@ -23,39 +22,10 @@ from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import Coordinates
 from wellsvm.solver.master import Solution, fit_svm
 
-__all__ = ["Functions", "found_along_prices", "values_of"]
+__all__ = ["Found", "found_along_prices"]
 
 Found = Sequence[Solution | SmoothSolution]
 """What was found at a price, one for each two-class problem."""
-
-
-class Functions(NamedTuple):
-    """The functions of all two-class problems.
-
-    Attributes
-    ----------
-    coefficients : array of shape (n_problems, n_kept)
-        In the form that the rows keep, ...
-    offsets : array of shape (n_problems,)
-        ... and what is added to them.
-    values : array of shape (n_rows, n_problems)
-        Of every row.
-    """
-
-    coefficients: FloatArray
-    offsets: FloatArray
-    values: FloatArray
-
-    @classmethod
-    def of(cls, found: Found) -> Functions:
-        """Those that were found."""
-        offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
-        return cls(np.stack([one.coefficients() for one in found]), offsets, values_of(found))
-
-    @classmethod
-    def mean(cls, several: Sequence[Functions]) -> Functions:
-        """The mean of several."""
-        return cls(*(np.mean(part, axis=0) for part in zip(*several)))
 
 
 def found_along_prices(
@@ -105,11 +75,6 @@ def found_along_prices(
         yield from _searched(rows, label_sets, free, losses[1:], together, svms, options, rngs)
     else:
         yield from _smoothly(coordinates, label_sets, free, losses[1:], options)
-
-
-def values_of(found: Found) -> FloatArray:
-    """f of all rows, one column per two-class problem."""
-    return np.stack([one.scores() for one in found], axis=1)
 
 
 def _searched(

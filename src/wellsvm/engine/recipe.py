@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
 __all__ = [
-    "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax", "search",
-    "settle", "solutions", "stage",
+    "Fit", "Functions", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax",
+    "search", "settle", "solutions", "stage", "values_of",
 ]  # fmt: skip
 
 
@@ -68,11 +68,6 @@ class Fit:
         """Dual variables of f; a smooth search has none."""
         return self.solution.alpha
 
-    @property
-    def offset(self) -> float:
-        """What f adds to its `coefficients`."""
-        return self.settled.added if isinstance(self.settled, SmoothSolution) else 0.0
-
     def scores(self) -> FloatArray:
         """f of every training instance."""
         return self.solution.scores()
@@ -84,6 +79,40 @@ class Fit:
     def y(self) -> LabelArray:
         """The allowed labels that agree best with f."""
         return self.task.labels.linear_oracle(self.scores())
+
+
+class Functions(NamedTuple):
+    """The functions of all two-class problems.
+
+    Attributes
+    ----------
+    coefficients : array of shape (n_problems, n_kept)
+        In the form that the rows keep, ...
+    offsets : array of shape (n_problems,)
+        ... and what is added to them.
+    values : array of shape (n_rows, n_problems)
+        Of every row.
+    """
+
+    coefficients: FloatArray
+    offsets: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, found: Sequence[Solution | SmoothSolution]) -> Functions:
+        """Those that were found."""
+        offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
+        return cls(np.stack([one.coefficients() for one in found]), offsets, values_of(found))
+
+    @classmethod
+    def mean(cls, several: Sequence[Functions]) -> Functions:
+        """The mean of several."""
+        return cls(*(np.mean(part, axis=0) for part in zip(*several)))
+
+
+def values_of(found: Sequence[Solution | SmoothSolution]) -> FloatArray:
+    """f of all rows, one column per two-class problem."""
+    return np.stack([one.scores() for one in found], axis=1)
 
 
 def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
-from wellsvm.engine.along_prices import Found, Functions, found_along_prices, values_of
+from wellsvm.engine.along_prices import Found, found_along_prices
+from wellsvm.engine.recipe import Functions, values_of
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent

@@ -16,12 +16,11 @@ from wellsvm._arguments import choice, flag, number, price, require_prices, whol
 from wellsvm._input import check_matrix, computed, is_sparse
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
-from wellsvm.engine.along_prices import Functions
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.joint import joint_counts
 from wellsvm.engine.neighborhood import graph_of
-from wellsvm.engine.recipe import Fit, Guess, Opening, Task, stage
+from wellsvm.engine.recipe import Fit, Functions, Guess, Opening, Task, stage
 from wellsvm.engine.search import guess_of_known
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
