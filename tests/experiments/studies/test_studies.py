@@ -30,7 +30,6 @@ UNFINISHED = (
     "objectives",
     "fit_costs",
     "safety_rules",
-    "far_columns",
 )
 
 
