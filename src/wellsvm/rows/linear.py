@@ -299,7 +299,7 @@ class LinearRows:
         """These rows, seen from their mean in columns far from 0, where they are dense and have an intercept."""
         if not self.dense or self.bias == 0 or min(self.n_instances, self.n_features) == 0:
             return self
-        near, far = near_mean(self._column_sample(), self.options)
+        near, far = near_mean(self._column_sample())
         if not far.any():
             return self
         rest = self.seen(0.0, near).combine(np.full((self.n_instances, 1), 1.0 / self.n_instances))[:-1, 0]

@@ -17,11 +17,11 @@ from wellsvm.options import Options
 __all__ = ["near_mean"]
 
 
-def near_mean(sample: FloatArray, options: Options = Options()) -> tuple[FloatArray, BoolArray]:
+def near_mean(sample: FloatArray) -> tuple[FloatArray, BoolArray]:
     """The mean of some rows, near that of all, and which of its columns are far from 0.
 
     The mean of equal values is that value, to the last digit.
     """
     moved = sample - sample[0]
     mean, spread = sample[0] + moved.mean(axis=0), moved.std(axis=0)
-    return mean, np.abs(mean) > options.far_columns * spread
+    return mean, np.abs(mean) > Options.far_columns * spread
