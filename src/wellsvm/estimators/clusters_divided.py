@@ -55,7 +55,8 @@ class ClustersDivided(ClustersUneven):
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
         # Sparse rows are mostly texts: the few that share a rare word lie best apart of all, and are no cluster.
-        if estimated and self.init == "best" and links is None and not is_sparse(X):
+        told_apart = not (is_sparse(X) or any(division.ties_split for division in tree.divisions))
+        if estimated and self.init == "best" and links is None and told_apart:
             self._replace_by_uneven(X, kernel, options, seed)
         if stages is not None:
             stages.close()

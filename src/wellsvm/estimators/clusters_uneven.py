@@ -3,7 +3,8 @@
 Label vectors of two clusters keep to a balance, and f is cut where it has a valley. Where one cluster is small, f
 rather parts the large one, and has no valley between the two. k-means without a balance finds smaller clusters, and
 means that are joined find smaller ones yet. They are compared with the clusters found by the rule of `joint_clusters`:
-which share of the loss is left by a function that tells them apart, beside how far apart they lie.
+which share of the loss is left by a function that tells them apart, beside how far apart they lie. None that lies less
+far apart than those found is taken: margins around a few similar texts among many are large, and tell nothing.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class ClustersUneven(ClusterModel):
             joint.joined_start(seen),
             joint.joined_start(seen, options.many_joined_means),
         ]
-        least = options.least_spread * joint.spread(labels)
+        least = joint.spread(labels)
         apart = [start for start in starts if joint.spread(start) >= least and _no_outliers(rows, start, options)]
         better = joint.clearly_better(labels, apart)
         if better is None:

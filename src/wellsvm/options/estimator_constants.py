@@ -162,10 +162,6 @@ class EstimatorConstants:
     outlier_scatter: float = 1.5
     """Scatter of a row of a cluster with at most `smallest_cluster` of the rows, in units of that of the other cluster,
     above which its rows are taken for outliers: these lie far from each other too (docs/choices.md, two clusters)."""
-    least_spread: float = 0.5
-    """Least ratio of the scatter between two clusters of any sizes to that inside, in units of that of the clusters
-    found. A few similar texts among many have less: margins around them are large, and tell nothing (docs/choices.md,
-    two clusters)."""
     joined_draws: int = 2
     """Draws of k-means for these: few, since joining evens out what one draw has worse than another."""
     pair_steps: int = 50

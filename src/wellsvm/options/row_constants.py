@@ -33,7 +33,7 @@ class RowConstants:
 
     column_sample: int = 200
     """Rows by which columns are compared."""
-    far_columns: float = 2.0
+    far_columns: float = 4.0
     """Dense columns whose mean is this many times their spread from 0 are seen from their mean where there is an
     intercept (docs/choices.md, columns far from 0)."""
 

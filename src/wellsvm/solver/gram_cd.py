@@ -124,11 +124,11 @@ class GramState(State):
     def descend(
         self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float, tol: float = 0.0
     ) -> Sweep:
-        """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu; those on one label
-        vector, on rows of one instance whose matrix is in memory, end at a gap of ``tol``, too."""
+        """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu; those on one
+        label vector, on rows of one instance whose matrix is in memory, may end at a gap of ``tol`` > 0, too."""
         rows = np.arange(self.alpha.size) if rows is None else np.ascontiguousarray(rows)
         self._signed_scores(mu)
-        alone = mu.size == 1 and self.label_set.starts is None and self.rows.capacity is None
+        alone = tol > 0 and mu.size == 1 and self.label_set.starts is None and self.rows.capacity is None
         sweep, solved = (self._epochs_alone if alone else self._epochs)(mu, rows, rng, goal, tol)
         if solved:
             self._spent, self._newton_failed = 0, False
