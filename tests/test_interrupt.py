@@ -31,7 +31,10 @@ model = SemiSupervisedSVC(C_unlabeled=1.0, tol=1e-8, max_iter=500, unlabeled=-1,
 y = np.arange(4_000) % 2
 X = rng.standard_normal((4_000, 20)) + 0.3 * y[:, None]
 y = np.where(np.arange(y.size) < 100, y, -1)
-model = SemiSupervisedSVC(kernel="rbf", C=10, C_unlabeled=1.0, tol=1e-8, max_iter=500, unlabeled=-1, random_state=0)
+model = SemiSupervisedSVC(
+    kernel="rbf", C=10, C_unlabeled=1.0, tol=1e-8, max_iter=500, unlabeled=-1, random_state=0, init="alignment",
+    balance=0.5, refine=False, oracle="climb"
+)
 """,
     "classes in two threads": """
 y = np.arange(3_000) % 4

@@ -242,3 +242,12 @@ def test_two_columns_of_one_name_are_refused(command, tmp_path):
     assert (done.code, done.out) == (1, "")
     assert "has two columns named 'a', of which the second was read as 'a_duplicated_0'" in done.err
     assert not (tmp_path / "model").exists()
+
+
+def test_columns_of_one_name_that_are_not_used_do_no_harm(command, tmp_path):
+    content = "\n".join(f"{line},u,v" for line in CSV.splitlines()).replace("label,u,v", "label,note,note") + "\n"
+    (tmp_path / "rows.csv").write_text(content)
+    ignored = ("--ignore-column", "note", "--ignore-column", "note_duplicated_0")
+    done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model.skops", *ignored)
+    assert done.code == 0, done.err
+    assert command("predict", tmp_path / "model.skops", tmp_path / "rows.csv").code == 0

@@ -234,7 +234,6 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
         raise ValueError(f"{path} has numbers in its first line, which must name the columns")
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
-    _require_distinct(path, columns)
     given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
     for name in [*given, *(layout.features or ())]:
         if name not in columns:
@@ -242,6 +241,8 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     features = [name for name in columns if name not in given] if layout.features is None else list(layout.features)
     if not features:
         raise ValueError(f"{path} has no column left for the features; it has {_listed(columns)}")
+    if form is Format.CSV:
+        _require_distinct(path, [name for name in columns if name not in layout.ignore], {*features, *given})
     for name in layout.ignore:
         if name in features:
             raise ValueError(
@@ -266,11 +267,11 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
 
 
-def _require_distinct(path: Path, columns: Sequence[str]) -> None:
-    """No name twice; polars has renamed the second column of a name in a CSV file."""
+def _require_distinct(path: Path, columns: Sequence[str], used: set[str]) -> None:
+    """No name twice among those that are used; polars has renamed the second column of a name in a CSV file."""
     for name in columns:
         first, renamed, number = name.rpartition(RENAMED)
-        if renamed and number.isdigit() and first in columns:
+        if renamed and number.isdigit() and first in columns and used & {first, name}:
             raise ValueError(
                 f"{path} has two columns named {first!r}, of which the second was read as {name!r}; give every "
                 "column a name of its own"

@@ -147,8 +147,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         held-out labeled rows by one and a half standard errors, or by one with a smooth search; it is enough that they
         lower it where the rows use four dimensions or more for every label (of two classes, where there are more). If
         the outcome is close, the folds are drawn again, three times at most. It does not depend on ``random_state``
-        or the names of the classes, nor on the order of the rows, if there are at most 1000 unlabeled ones (500 with a
-        kernel).
+        or the names of two classes, nor on the order of the rows, if there are at most 1000 unlabeled ones (500 with a
+        kernel) and no column lies about four times its spread from 0.
         This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
