@@ -115,12 +115,12 @@ def test_keeps_known_labels_and_tells_values_whose_sign_is_the_class(model):
 def test_without_unlabeled_rows_it_is_the_supervised_svm(model):
     X, y, _ = clouds()
     params = {
-        "tol": 1e-8,
+        "tol": 1e-10,
         "kernel": "rbf",
         "gamma": 0.3,
         **({"gamma_A": 0.5} if "gamma_A" in model.get_params() else {}),
     }
-    supervised = svm(kernel="rbf", gamma=0.3, loss=model.loss, tol=1e-8, unlabeled=None)
+    supervised = svm(kernel="rbf", gamma=0.3, loss=model.loss, tol=1e-10, unlabeled=None)
     with pytest.warns(UserWarning, match="no row of y is unlabeled"):
         found, wanted = fitted(model, X, y, unlabeled=None, **params), supervised.fit(X, y)
     np.testing.assert_allclose(found.decision_function(X), wanted.decision_function(X), atol=1e-4)
