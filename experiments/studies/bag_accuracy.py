@@ -42,10 +42,10 @@ N_FOLDS, REPEATS = 10, 5
 
 
 def _repeats(name: str, method: str) -> int:
-    """Five; fewer where time did not allow it, and the relaxation alone is shown on one set."""
+    """Five; the relaxation alone is shown on one set."""
     if method == "MultiInstanceSVC":
         return REPEATS if name == "mil_musk1" else 0
-    return 2 if (name, method) == ("mil_musk2", "mi-SVM") else REPEATS
+    return REPEATS
 
 
 def _trials(journal: Journal) -> list[Trial]:

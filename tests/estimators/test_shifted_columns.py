@@ -128,3 +128,14 @@ def test_other_estimators_give_the_same_labels_far_from_zero(data, model):
         y = np.where((truth == 1) & (np.arange(N) < 90), 1, 0)
     plain = model.fit(X, y).predict(X)
     np.testing.assert_array_equal(model.fit(X + 1024.0, y).predict(X + 1024.0), plain)
+
+
+def test_columns_about_as_far_as_the_bar_are_judged_alike_in_any_order_of_the_rows():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((900, 8))
+    X = (X - X.mean(axis=0)) / X.std(axis=0) + np.linspace(3.9, 4.1, 8)
+    orders = [np.arange(900), np.argsort(X[:, 0]), *(rng.permutation(900) for _ in range(5))]
+    far = [linear_rows(X[order], bias=1.0).origin != 0 for order in orders]
+    np.testing.assert_array_equal(far[0], np.arange(8) >= 4)
+    for found in far[1:]:
+        np.testing.assert_array_equal(found, far[0])

@@ -10,7 +10,7 @@ shares within as many standard errors of the best, the one nearest to the usual 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -70,7 +70,7 @@ def choose_price(rows: Rows, flips: Flips, loss: str, weight: FloatArray, seed: 
     rows, flips, weight = _judged(rows, flips, weight, rng, options)
 
     def values(used: FloatArray) -> FloatArray:
-        roughly = replace(options, tol=options.judge_tol * options.tol)
+        roughly = options.but(tol=options.judge_tol * options.tol)
         return np.array(
             [
                 [_plain(rows, y, Losses.of(loss, price * used), rng, roughly) for y in flips.labels()]
@@ -150,7 +150,7 @@ def _corrected(
     rows: Rows, flips: Flips, loss: str, C: FloatArray, rng: np.random.Generator, options: Options
 ) -> FloatArray:
     """f of all rows for every share, from 0 on, and every problem; each search starts from the plain SVM."""
-    options = replace(options, tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds)
+    options = options.but(tol=options.judge_tol * options.tol, rounds_per_price=options.judge_rounds)
     losses, every = Losses.of(loss, C), np.ones(C.size, dtype=np.bool_)
     used = C > 0
     values = []

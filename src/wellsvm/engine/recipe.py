@@ -11,7 +11,7 @@ it: its labels are the relaxation's first, and its f is the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -220,7 +220,7 @@ def relax(
 
 def opening_only(options: Options) -> Options:
     """How to relax where a search makes the result, and more label vectors would cost more than they add to it."""
-    return replace(options, max_iter=min(options.max_iter, options.opening_labelings), relaxation_starts=True)
+    return options.but(max_iter=min(options.max_iter, options.opening_labelings), relaxation_starts=True)
 
 
 def adds_nothing(relaxation: Relaxation, lead: Solution) -> bool:

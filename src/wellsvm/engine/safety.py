@@ -18,7 +18,6 @@ they bear on one border: two classes are told apart by the labels of two classes
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +44,7 @@ def judge_unlabeled(
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     if labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options):
-        options = replace(options, judge_errors=0.0)
+        options = options.but(judge_errors=0.0)
     gains: list[FloatArray] = []
     while True:
         found = out_of_fold(rows, codes, shares, loss, C, seed + len(gains), options)

@@ -62,7 +62,7 @@ def guess_of_known(rows: Rows, known: LabelArray, losses: Losses, rng: np.random
 def roughly(options: Options, rows: Rows | None = None) -> Options:
     """How to search where many labellings are compared, or labeled rows are held out: as well as that needs it."""
     rounds = options.judge_kernel_rounds if isinstance(rows, GramRows) else options.judge_rounds
-    return replace(options, tol=options.judge_tol * options.tol, rounds_per_price=rounds, search_rounds=rounds)
+    return options.but(tol=options.judge_tol * options.tol, rounds_per_price=rounds, search_rounds=rounds)
 
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
@@ -73,9 +73,9 @@ def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator)
 
 
 def search_from(svm: Solution, task: Task, options: Options, rng: np.random.Generator) -> Solution:
-    """Search one labelling of a problem from what an annealed search of nearly the same one found: prices rise from the
-    last one on the way only. What was found must not be used any more: its state goes on."""
-    state, options = svm.state, replace(options, search_prices=options.search_prices[-1:])
+    """Search one labelling of a problem from what an annealed search of nearly the same one found. What was found must
+    not be used any more: its state goes on."""
+    state = svm.state
     state.label_set = task.labels
     alternation = _Alternation([task], [Guess(svm.scores())], alone([task]), True, options, [rng], None, [state])
     alternation.raise_prices()
@@ -99,7 +99,7 @@ def search_together(
     found = _found_on_some(tasks, guesses, tied, options, rngs, n_jobs) if many else None
     if found is not None:
         guesses[:] = found
-        options = replace(options, search_rough=options.many_rough, most_epochs=options.many_epochs, stale_margins=True)
+        options = options.but(search_rough=options.many_rough, most_epochs=options.many_epochs, stale_margins=True)
     rises, found = annealed and found is None, None  # vectors of all rows, which need not fit into memory
     alternation = _Alternation(tasks, guesses, tied(tasks), annealed, options, rngs, n_jobs)
     if rises:
@@ -130,7 +130,7 @@ def _found_on_some(
     n_jobs: int | None,
 ) -> list[Guess] | None:
     """Guesses for all rows by a search of some of them, in place of those given; None where that cannot be done."""
-    some = thinned(tasks, replace(options, searched_rows=_most_searched(tasks, options)), rngs[0])
+    some = thinned(tasks, options.but(searched_rows=_most_searched(tasks, options)), rngs[0])
     if some is None:
         return None
     few_guesses = some.guesses(guesses)

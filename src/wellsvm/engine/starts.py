@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -166,7 +165,7 @@ def best_relabelled(
     links. The best is relabelled on more and more rows, so that there is little left to do on all of them.
     """
     tol = options.compared_tol * options.tol
-    rough = replace(options, tol=tol, unsettled_labels=options.few_moves / tol)
+    rough = options.but(tol=tol, unsettled_labels=options.few_moves / tol)
     samples = _samples(task.rows, rng, options)
     few = _on_some(task, samples[0], labels_of_some)
     found = [search(few, Guess(y.astype(np.float64), None), rough, rng) for y in _starts(few, n_draws, rng, options)]

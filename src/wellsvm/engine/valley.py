@@ -14,7 +14,6 @@ thresholds alone gain a third of what this gains (docs/choices.md).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -102,12 +101,12 @@ class _Labels:
         self, found: Solution, shares: FloatArray, weights: FloatArray, log_weight: Callable[[int, float], float]
     ) -> None:
         """From what was ``found`` at the share in the middle to those on both sides, one after the other."""
-        middle = shares.size // 2
+        middle, options = shares.size // 2, _following(self.options)
         for way in (range(middle + 1, shares.size), range(middle - 1, -1, -1)):
             kept, losses, last, rng = found.state.saved(), found.state.losses, found, self._rng()
             for k in way:
                 task = self._task(shares[k])
-                last = search_from(last, task, self.options, rng)
+                last = search_from(last, task, options, rng)
                 weights[k] = log_weight(k, self._parted(task, last))
                 if weights[k] < weights[min(k, middle) : max(k, middle) + 1].max() - self.options.valley_walk:
                     break
@@ -128,6 +127,12 @@ class _Labels:
 
 
 def _counting(options: Options) -> Options:
-    """How to search where labels are counted only: SVMs need not be solved any better than on the way to them."""
-    rough = roughly(options)
-    return replace(rough, tol=rough.search_rough * rough.tol, search_rough=1.0)
+    """How to search where labels are counted only: SVMs need not be solved any better than on the way to them, and one
+    round at each price does (docs/performance.md)."""
+    tol = options.search_rough * options.judge_tol * options.tol
+    return options.but(tol=tol, search_rough=1.0, rounds_per_price=1, search_rounds=1)
+
+
+def _following(options: Options) -> Options:
+    """The same from one share to the next: prices rise from the last one on the way only."""
+    return options.but(search_prices=options.search_prices[-1:])

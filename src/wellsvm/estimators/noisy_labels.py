@@ -199,7 +199,7 @@ class NoisyLabelSVC(WeakBase):
         labels = class_labels(known.codes, len(known.classes))
         label_sets = [NoisyLabels(given, flips.budget(k, self.noise_), ~wrong) for k, given in enumerate(labels)]
         if not any(any(labels.flips) for labels in label_sets):
-            ground = replace(ground, options=replace(ground.options, tol=Options.plain_tol * ground.options.tol))
+            ground = replace(ground, options=ground.options.but(tol=Options.plain_tol * ground.options.tol))
         scores = [[svm_scores(ground, given, prices, k)] for k, given in enumerate(labels)]
         # The labels are not certain, but for one set without a flip: nothing is to be searched there.
         fits = self._fit_sets(ground, known, label_sets, scores, prices, np.ones(wrong.size, dtype=bool))

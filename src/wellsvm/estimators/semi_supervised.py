@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -148,8 +147,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         lower it where the rows use four dimensions or more for every label (of two classes, where there are more). If
         the outcome is close, the folds are drawn again, three times at most. It does not depend on ``random_state``
         or the names of two classes, nor on the order of the rows, if there are at most 1000 unlabeled ones (500 with a
-        kernel) and no column lies about four times its spread from 0.
-        This is checked only if the balance is estimated.
+        kernel). This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
@@ -330,7 +328,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         X, partial = self._validate(X, y)
         loss = self._loss(X)
         if loss == "hinge" and options.search_prices:
-            options = replace(options, search_prices=Options.hinge_prices)
+            options = options.but(search_prices=Options.hinge_prices)
         C_unlabeled = self._C_unlabeled(loss)
         C = self._prices(X, partial, sample_weight, C_unlabeled)
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)

@@ -8,7 +8,7 @@ Each of them says which labels are allowed, what scores to start from and what a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class WeakBase(SemiSupervisedBase):
 
     def _options(self) -> Options:
         # Rows count whole in a search: weighing them by how sure their labels are was not measured for other labels.
-        return replace(super()._options(), sure_margin=0.0)
+        return super()._options().but(sure_margin=0.0)
 
     def _checked(self, X: Any) -> Matrix:
         """X, checked after the parameters that say how to solve: what is read of the labels comes next."""

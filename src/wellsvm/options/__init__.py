@@ -8,7 +8,9 @@ estimators read the defaults.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 from wellsvm.options.engine_constants import EngineConstants
 from wellsvm.options.estimate_constants import EstimateConstants
@@ -57,3 +59,12 @@ class Options(EngineConstants, EstimateConstants, SolverConstants, RowConstants,
     weight_update: str = "level"
     refine: bool = True
     verbose: int = 0
+
+    def but(self, **changed: Any) -> Options:
+        """These with some changed. `dataclasses.replace` sets every one anew, which fits of few rows feel."""
+        unknown = [name for name in changed if name not in self.__dict__]
+        if unknown:
+            raise TypeError(f"there is no option {unknown[0]!r}")
+        other = copy(self)
+        other.__dict__.update(changed)
+        return other

@@ -31,8 +31,9 @@ class RowConstants:
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
-    column_sample: int = 200
-    """Rows by which columns are compared."""
+    column_sample: int = 2000
+    """Rows by which columns are compared: with no more than these, in whatever order, all of them. With 200, which
+    columns are far from 0 was a matter of the order where they lie about `far_columns` spreads from it."""
     far_columns: float = 4.0
     """Dense columns whose mean is this many times their spread from 0 are seen from their mean where there is an
     intercept (docs/choices.md, columns far from 0)."""

@@ -65,9 +65,10 @@ class GramRows:
 
         Only rows of K with a coefficient are read. The columns of the result are contiguous.
         """
-        used = self.in_good_order(np.flatnonzero(np.any(U != 0, axis=1)))
+        used = self.in_good_order(np.flatnonzero(U[:, 0] if U.shape[1] == 1 else np.any(U != 0, axis=1)))
         used_coef = np.ascontiguousarray(U[used].T)
-        Z = np.repeat(self.bias**2 * used_coef.sum(axis=1), self.n_instances).reshape(-1, self.n_instances)
+        Z = np.empty((U.shape[1], self.n_instances))
+        Z[:] = self.bias**2 * used_coef.sum(axis=1, keepdims=True)
         for begin, end in self.portions(used.size, self.n_instances * U.shape[1]):
             with self.at_hand(used[begin:end]):
                 self.native.combine(used[begin:end], np.ascontiguousarray(used_coef[:, begin:end]), Z)

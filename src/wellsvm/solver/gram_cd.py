@@ -40,13 +40,14 @@ class GramState(State):
 
     rows: GramRows
     _moving = (
-        *State._moving, "_Z", "_alpha_of_Z", "_signed", "_mu_of_signed", "columns", "patterns", "pattern_of",
+        *State._moving, "_Z", "_alpha_of_Z", "_signed", "_mu_of_signed", "columns", "_patterns",
     )  # fmt: skip
 
     def __init__(self, rows: GramRows, *problem: Any, **how: Any) -> None:
         super().__init__(rows, *problem, **how)
         self._Z, self._alpha_of_Z = np.empty((rows.n_instances, 0)), self.alpha.copy()
         self._signed, self._mu_of_signed = np.empty(0), np.empty(0)
+        self._patterns: tuple[LabelArray, IntArray] | None = None  # of the columns, once they are asked for
         self._spent: float = 0  # multiply-adds of the epochs since the SVM was last solved
         self._newton_failed = False  # then it is not tried a second time
 
@@ -55,8 +56,8 @@ class GramState(State):
         self.lengths = [self.squared_lengths(y) for y in labels]
         self._Z, self._mu_of_signed = Z, np.empty(0)
         if labels:
-            self.columns = np.ascontiguousarray(np.stack(labels, axis=1))
-            self.patterns, self.pattern_of = _patterns(self.columns)
+            self.columns = labels[0][:, None] if len(labels) == 1 else np.ascontiguousarray(np.stack(labels, axis=1))
+            self._patterns = None
 
     def candidate(self, y: LabelArray) -> Candidate:
         """Look at a label vector: one product with K."""
@@ -186,9 +187,12 @@ class GramState(State):
 
     def _step(self, visit: Visit, rows: IntArray) -> tuple[float, float, int]:
         native, places = self.rows.near(rows)
+        if self._patterns is None:
+            self._patterns = _patterns(self.columns)
+        patterns, pattern_of = self._patterns
         report: tuple[float, float, int] = native.descend(
-            self.label_set.starts, self.losses.cap, self.losses.ridge, visit.curvature, self.alpha, self.pattern_of,
-            self.patterns, visit.mu, self._signed, self.rows.bias, visit.threshold, places,
+            self.label_set.starts, self.losses.cap, self.losses.ridge, visit.curvature, self.alpha, pattern_of,
+            patterns, visit.mu, self._signed, self.rows.bias, visit.threshold, places,
         )  # fmt: skip
         return report
 
