@@ -142,9 +142,30 @@ def test_folds_are_drawn_anew_only_where_the_verdict_is_near(saved, partitions, 
     assert Options.judge_partitions == 3
 
 
+@pytest.mark.parametrize(
+    ("form", "helps", "partitions"), [(LinearRows, True, 1), (lambda X: GramRows(X @ X.T), False, 3)]
+)
+def test_under_a_kernel_larger_values_do_not_make_up_for_more_errors(form, helps, partitions, monkeypatch):
+    """Values near 0 that are all right cost 0.9 each; larger ones save loss although one of six is wrong."""
+    codes, seeds = np.arange(60) % 2, []
+    signs = np.where(codes == 1, 1.0, -1.0)[:, None]
+
+    def values(rows, codes, shares, loss, C, seed, options):
+        seeds.append(seed)
+        wrong = np.where(np.arange(60) % 6 == 0, -1.0, 1.0)[:, None]
+        return OutOfFold(codes, np.ones(60, dtype=bool), 0.1 * signs, signs * wrong)
+
+    monkeypatch.setattr(safety, "out_of_fold", values)
+    verdict = judge(np.random.default_rng(0).standard_normal((60, 2)), codes, form=form)
+    assert verdict.gain > Options.judge_errors * verdict.error > 0
+    assert verdict.more_right == pytest.approx(-1 / 6)
+    assert verdict.helps == helps
+    assert len(seeds) == partitions
+
+
 def test_where_every_class_has_one_label_nothing_speaks_against_unlabeled_rows(seen):
     X, codes = clusters(n_labeled=2)
-    assert judge(X, codes) == (0.0, 0.0, True)
+    assert judge(X, codes) == (0.0, 0.0, 0.0, True)
     assert not seen
 
 
@@ -175,11 +196,11 @@ def test_values_that_say_nothing_cost_as_much_as_a_guess(n_classes):
 
 def test_every_row_held_out_weighs_the_same():
     gains = np.array([1.0, 0.0, 0.0, 0.0])
-    verdict = safety._compare(gains, Options())
+    verdict = safety._compare(gains, gains, Options())
     assert verdict.gain == pytest.approx(0.25)
     assert verdict.error == pytest.approx(np.sqrt(0.75**2 + 3 * 0.25**2) / 4)
     assert not verdict.helps
-    assert safety._compare(gains, Options(judge_errors=1.0)).helps
+    assert safety._compare(gains, gains, Options(judge_errors=1.0)).helps
 
 
 def test_the_only_two_labels_of_a_rare_class_do_not_decide_for_all(monkeypatch):

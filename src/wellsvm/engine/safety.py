@@ -9,6 +9,10 @@ mean loss by at least one and a half standard errors of the difference. Labels o
 held out together is chance: where the verdict is near, other folds are drawn, and a row's loss is its mean over all of
 them. Folds are drawn from the rows as they lie, so that the order in which they are given does not count.
 
+Under a kernel the bar is two errors, and no fewer of the held-out rows may be right. A function of few labels is near 0
+wherever none of them is near, so that its ramp loss is near 1: one with larger values loses less as soon as it is right
+more often than not, even if it is right less often than the function of the labels alone.
+
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and such a bar is out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
 most to say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared
@@ -27,15 +31,18 @@ from wellsvm.engine.neighborhood import inner_products
 from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.gram import GramRows
 
 __all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "labels_have_room", "ramp_losses"]
 
 
 class Verdict(NamedTuple):
-    """Mean ramp loss of labeled rows that unlabeled rows save, its standard error, and whether they are to be used."""
+    """Mean ramp loss of labeled rows that unlabeled rows save, its standard error, the share of labeled rows that are
+    right with them and not without, less that of the opposite, and whether unlabeled rows are to be used."""
 
     gain: float
     error: float
+    more_right: float
     helps: bool
 
 
@@ -43,17 +50,25 @@ def judge_unlabeled(
     rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
+    by_kernel = isinstance(rows, GramRows) and not options.smooth
     if labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options):
         options = options.but(judge_errors=0.0)
+    elif by_kernel:
+        options = options.but(judge_errors=options.judge_kernel_errors)
     gains: list[FloatArray] = []
+    more_right: list[FloatArray] = []
     while True:
         found = out_of_fold(rows, codes, shares, loss, C, seed + len(gains), options)
+        counted = found.held_out & (C[codes >= 0] > 0)
         saved = ramp_losses(found.without, found.codes) - ramp_losses(found.with_unlabeled, found.codes)
-        gains.append(saved[found.held_out & (C[codes >= 0] > 0)])
-        verdict = _compare(np.mean(gains, axis=0), options)
-        doubt = abs(verdict.gain - options.judge_errors * verdict.error) < options.judge_doubt * verdict.error
-        if not doubt or len(gains) == options.judge_partitions:
-            return verdict
+        gains.append(saved[counted])
+        changed = _right(found.with_unlabeled, found.codes) - _right(found.without, found.codes)
+        more_right.append(changed[counted])
+        verdict = _compare(np.mean(gains, axis=0), np.mean(more_right, axis=0), options)
+        fewer = by_kernel and verdict.helps and verdict.more_right < 0
+        near = abs(verdict.gain - options.judge_errors * verdict.error) < options.judge_doubt * verdict.error
+        if not (near or fewer) or len(gains) == options.judge_partitions:
+            return verdict._replace(helps=verdict.helps and not fewer)
 
 
 def labels_have_room(rows: Rows, n_labels: int, n_classes: int, seed: int, options: Options = Options()) -> bool:
@@ -93,9 +108,15 @@ def _nearest_shares(values: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(values - less[np.arange(len(values)), kept - 1][:, None], 0.0))
 
 
-def _compare(gains: FloatArray, options: Options) -> Verdict:
-    """Mean of the gains, its standard error, and the decision."""
+def _right(values: FloatArray, codes: IntArray) -> FloatArray:
+    """1 for rows whose class the values tell, else 0."""
+    told = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
+    return np.asarray(told == codes, dtype=np.float64)
+
+
+def _compare(gains: FloatArray, more_right: FloatArray, options: Options) -> Verdict:
+    """Means of both, the standard error of the gains, and what these say."""
     if gains.size == 0:
-        return Verdict(0.0, 0.0, True)  # nothing speaks against them
+        return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
     gain, error = float(gains.mean()), float(gains.std() / np.sqrt(gains.size))
-    return Verdict(gain, error, gain > 0 and gain >= options.judge_errors * error)
+    return Verdict(gain, error, float(more_right.mean()), gain > 0 and gain >= options.judge_errors * error)
