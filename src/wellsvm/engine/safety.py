@@ -14,10 +14,10 @@ wherever none of them is near, so that its ramp loss is near 1: one with larger 
 more often than not, even if it is right less often than the function of the labels alone.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
-and such a bar is out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have
-most to say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared
-mean of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are counted as
-they bear on one border: two classes are told apart by the labels of two classes.
+and such bars are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have most to
+say. So it is enough that they lower the mean loss at all, kernel or not. Dimensions are counted as they are used: the
+squared mean of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are
+counted as they bear on one border: two classes are told apart by the labels of two classes.
 """
 
 from __future__ import annotations
@@ -50,11 +50,10 @@ def judge_unlabeled(
     rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
-    by_kernel = isinstance(rows, GramRows) and not options.smooth
-    if labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options):
-        options = options.but(judge_errors=0.0)
-    elif by_kernel:
-        options = options.but(judge_errors=options.judge_kernel_errors)
+    roomy = labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options)
+    by_kernel = isinstance(rows, GramRows) and not options.smooth and not roomy
+    if roomy or by_kernel:
+        options = options.but(judge_errors=0.0 if roomy else options.judge_kernel_errors)
     gains: list[FloatArray] = []
     more_right: list[FloatArray] = []
     while True:
