@@ -22,6 +22,7 @@ from experiments.paper.figures import Comparison, PaperTable, Row
 from experiments.paper.gains import gains
 from experiments.paper.notes import footnotes, stand_in_legend
 from experiments.paper.protocol import AS_IN_PAPER
+from experiments.paper.reasons import reasons_text
 
 __all__ = ["document", "markdown"]
 
@@ -41,6 +42,8 @@ def document(tables: Sequence[PaperTable], about: str) -> str:
     ]
     for table in tables:
         parts += [f"## {heading(table.protocol)}", markdown(table)]
+    if why := reasons_text(tables):
+        parts += ["## Why the paper's algorithm is off the paper's figures", why]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -14,6 +14,7 @@ from experiments.journal import Entry
 from experiments.paper.document import document, markdown
 from experiments.paper.figures import PaperTable
 from experiments.paper.html_page import page
+from experiments.paper.reasons import reasons_text
 
 __all__ = ["FILES", "KIND", "fill", "write_files"]
 
@@ -21,6 +22,8 @@ __all__ = ["FILES", "KIND", "fill", "write_files"]
 FILES = ("results.parquet", "report.md", "report.html")
 # Kind of the marked places of a page.
 KIND = "reproduce"
+# The place that no table has of its own.
+REASONS = "reasons"
 
 
 def write_files(
@@ -47,8 +50,13 @@ def write_files(
 
 
 def fill(target: Path, tables: Sequence[PaperTable]) -> None:
-    """Write tables into the marked places of a page, ``<!-- reproduce 2 -->`` ... ``<!-- end -->``."""
-    marked_places.fill(target, KIND, {table.protocol.table: markdown(table) for table in tables})
+    """Write tables into the marked places of a page, ``<!-- reproduce 2 -->`` ... ``<!-- end -->``.
+
+    A place "reasons" has why the paper's algorithm is off, if all tables that show it are among them.
+    """
+    sections = {table.protocol.table: markdown(table) for table in tables}
+    why = reasons_text(tables)
+    marked_places.fill(target, KIND, sections | ({REASONS: why} if why else {}))
 
 
 def _write_parquet(entries: Sequence[Entry], path: Path, environment: Mapping[str, str]) -> None:
