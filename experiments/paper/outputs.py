@@ -22,8 +22,8 @@ __all__ = ["FILES", "KIND", "fill", "write_files"]
 FILES = ("results.parquet", "report.md", "report.html")
 # Kind of the marked places of a page.
 KIND = "reproduce"
-# The place that no table has of its own.
-REASONS = "reasons"
+# Places of what is said of several tables.
+REASONS, COSTS = "reasons", "costs"
 
 
 def write_files(
@@ -49,14 +49,15 @@ def write_files(
             file.write(text.encode("utf-8"))
 
 
-def fill(target: Path, tables: Sequence[PaperTable]) -> None:
+def fill(target: Path, tables: Sequence[PaperTable], costs: str = "") -> None:
     """Write tables into the marked places of a page, ``<!-- reproduce 2 -->`` ... ``<!-- end -->``.
 
-    A place "reasons" has why the paper's algorithm is off, if all tables that show it are among them.
+    A place "reasons" has why the paper's algorithm is off, if all tables that show it are among them; a place "costs"
+    has the text given.
     """
     sections = {table.protocol.table: markdown(table) for table in tables}
-    why = reasons_text(tables)
-    marked_places.fill(target, KIND, sections | ({REASONS: why} if why else {}))
+    more = {REASONS: reasons_text(tables), COSTS: costs}
+    marked_places.fill(target, KIND, sections | {name: text for name, text in more.items() if text})
 
 
 def _write_parquet(entries: Sequence[Entry], path: Path, environment: Mapping[str, str]) -> None:
