@@ -125,8 +125,8 @@ class PaperTable:
     rows : tuple of Row
         One for every case.
     comparisons : tuple of Comparison
-        Of the methods that have a figure on every case shown; and of all methods on the cases that all have, where
-        that is something else. Methods with few runs are left to a third one, over those runs.
+        Of the methods that have a figure on the most cases; then with those that have fewer, step by step, over the
+        cases that all of them have. Methods with few runs are left to the last one, over those runs.
     wins : dict of (int, int, int)
         How often the reference was significantly better than a method, no different, worse: the paper's win/tie/loss.
     runs : (int, int)
@@ -271,12 +271,12 @@ def _comparisons(protocol: Protocol, rows: tuple[Row, ...]) -> Iterable[Comparis
     present = [m for m in protocol.methods if any(row.cells[m].n for row in shown)]
     # The comparison is over common runs: a method with few of them would throw away those of all others.
     methods = [m for m in present if not _has_few(protocol, [row.cells[m] for row in shown])]
-    everywhere = [m for m in methods if all(row.cells[m].n for row in shown)]
-    common = [row for row in shown if all(row.cells[m].n for m in methods)]
-    if len(everywhere) > 1 or everywhere == methods != []:
-        yield _compare(protocol, everywhere, shown)
-    if common and len(everywhere) < len(methods):
-        yield _compare(protocol, methods, common)
+    covered = {m: sum(row.cells[m].n > 0 for row in shown) for m in methods}
+    for least in sorted(set(covered.values()), reverse=True):
+        compared = [m for m in methods if covered[m] >= least]
+        common = [row for row in shown if all(row.cells[m].n for m in compared)]
+        if common and (len(compared) > 1 or compared == methods):
+            yield _compare(protocol, compared, common)
     with_few = [row for row in shown if all(row.cells[m].n for m in present)]
     if len(methods) < len(present) and with_few:
         yield _compare(protocol, present, with_few)

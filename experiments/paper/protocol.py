@@ -106,7 +106,9 @@ class Protocol:
     own : dict
         Settings of some of the methods, by their names.
     same_choice : tuple of str
-        Methods of a second block, in which every one may choose the supervised SVM.
+        Methods of a second block, which gives all of them the same choice or knowledge.
+    same_choice_means : str
+        Which one.
     paper_repeats : int
         Runs behind the paper's figures; 0: as many as ours.
     """
@@ -123,6 +125,7 @@ class Protocol:
     settings: dict[str, Any] = field(default_factory=dict)
     own: dict[str, dict[str, Any]] = field(default_factory=dict)
     same_choice: tuple[str, ...] = ()
+    same_choice_means: str = ""
     paper_repeats: int = 0
 
     @property
