@@ -16,7 +16,7 @@ from experiments.paper.figures import PaperTable
 from experiments.paper.html_page import page
 from experiments.paper.reasons import reasons_text
 
-__all__ = ["FILES", "KIND", "fill", "write_files"]
+__all__ = ["COSTS", "FILES", "KIND", "REASONS", "fill", "write_files"]
 
 # What `write_files` writes.
 FILES = ("results.parquet", "report.md", "report.html")

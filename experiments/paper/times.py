@@ -27,7 +27,7 @@ def cost(plan: TablePlan) -> Cost:
     """Sum up a table: a run that is left takes the median of the same method on the same case."""
     known: dict[tuple[str, str], list[float]] = {}
     left: list[tuple[str, str]] = []
-    for trial in plan.trials:
+    for trial in (*plan.trials, *plan.others):
         what, entry = (trial.identity["unit"]["method"], trial.identity["unit"]["case"]), trial.result
         if entry is not None and "seconds" in entry:
             known.setdefault(what, []).append(float(entry["seconds"]))
