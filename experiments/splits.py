@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 from sklearn.utils import Bunch
 
 from experiments.internals import Matrix
@@ -42,10 +42,12 @@ class SplitPlan:
         Drawn, or the labeled rows that are stored with the data.
     draw : {"random", "shares"}
         Labels of any rows, or of every class as many as its share of the training rows.
-    scale : {"features", "range", "overall", "none"}
+    scale : {"features", "range", "overall", "rows", "none"}
         See `scaling`.
     dtype : {"float64", "float32"}
         Of X.
+    share_of : {"all", "training"}
+        Rows that ``labeled`` is a share of.
     """
 
     labeled: float
@@ -56,15 +58,17 @@ class SplitPlan:
     draw: str = "random"
     scale: str = "features"
     dtype: str = "float64"
+    share_of: str = "all"
 
 
 class Split(NamedTuple):
-    """Training rows, their labels with NaN where hidden, and test rows."""
+    """Training rows, their labels with NaN where hidden, test rows; and the labels that were hidden."""
 
     X: Matrix
     y: np.ndarray
     X_test: Matrix
     y_test: np.ndarray
+    y_hidden: np.ndarray
 
     @property
     def labeled(self) -> tuple[Matrix, np.ndarray]:
@@ -86,15 +90,17 @@ def make_split(data: Bunch, plan: SplitPlan, repeat: int) -> Split:
         rows = np.concatenate([rows[: _count(plan.train, y.size) or n_train], rows[n_train:]])
         n_train = rows.size - (y.size - n_train)
         draw = _draw_by_shares if plan.draw == "shares" else _draw
-        labeled = draw(y[rows[:n_train]], _count(plan.labeled, y.size), plan.per_class, rng)
+        n_labeled = _count(plan.labeled, n_train if plan.share_of == "training" else y.size)
+        labeled = draw(y[rows[:n_train]], n_labeled, plan.per_class, rng)
     train, test = rows[:n_train], rows[n_train:]
     y_partial = np.full(train.size, np.nan)
     y_partial[labeled] = y[train[labeled]]
+    hidden = np.delete(train, labeled)
     if not plan.test:
-        test = np.delete(train, labeled)
+        test = hidden
     X_train, X_test = data.X[train].astype(plan.dtype), data.X[test].astype(plan.dtype)
     scale = scaling(X_train, plan.scale)
-    return Split(scale(X_train), y_partial, scale(X_test), y[test].astype(np.float64))
+    return Split(scale(X_train), y_partial, scale(X_test), y[test].astype(np.float64), y[hidden].astype(np.float64))
 
 
 def _count(wanted: float | None, n_rows: int) -> int:
@@ -138,7 +144,7 @@ def scaling(X: Matrix, how: str) -> Callable[[Matrix], Matrix]:
     """How rows are scaled, learnt from X.
 
     "features": dense features are standardised, each for itself; "range": each is scaled to [0, 1]; "overall": all are
-    divided by one length, so that components keep their relative lengths; "none".
+    divided by one length, so that components keep their relative lengths; "rows": every row has length 1; "none".
     """
     if how == "features" and not sparse.issparse(X):
         transform: Callable[[Matrix], Matrix] = StandardScaler().fit(X).transform
@@ -149,4 +155,6 @@ def scaling(X: Matrix, how: str) -> Callable[[Matrix], Matrix]:
     if how == "overall":
         length = np.sqrt(X.var(axis=0).mean())
         return lambda rows: rows / length
+    if how == "rows":
+        return normalize
     return lambda rows: rows

@@ -17,6 +17,7 @@ from experiments.paper.figures import tabulate
 from experiments.paper.pictures import write_pictures
 from experiments.paper.plan import TablePlan, flat, plan_tables
 from experiments.paper.protocol import load_protocol, tables
+from experiments.paper.times import costs_text
 from experiments.runner import Trial, follow, left, run
 
 __all__ = ["add_command", "reproduce"]
@@ -88,14 +89,15 @@ def _report(plans: list[TablePlan], target: Path, page: Path | None, pictures: P
     results = [plan.results() for plan in plans]
     if not any(results):
         sys.exit(f"there is no result to show. {WAYS_OUT}")
-    tables = [tabulate(plan.protocol, found, plan.missing, plan.runs) for plan, found in zip(plans, results)]
+    made = [tabulate(plan.protocol, found, plan.missing, plan.runs) for plan, found in zip(plans, results)]
     entries = [entry for found in results for entry in found]
-    outputs.write_files(tables, entries, target, known_environment(target))
-    for table in tables:
+    outputs.write_files(made, entries, target, known_environment(target))
+    for table in made:
         print(f"{heading(table.protocol)}\n\n{markdown(table)}\n")
     say(f"Reports: {', '.join(str(target / name) for name in outputs.FILES)}")
     if page is not None:
-        outputs.fill(page, tables)
+        everything = len(plans) == len(tables())
+        outputs.fill(page, made, costs_text(plans) if everything else "")
         say(f"Filled in {page}")
     if pictures is not None:
         say(f"Pictures: {', '.join(map(str, write_pictures(entries, pictures)))}")

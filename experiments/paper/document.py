@@ -22,6 +22,7 @@ from experiments.paper.figures import Comparison, PaperTable, Row
 from experiments.paper.gains import gains
 from experiments.paper.notes import footnotes, stand_in_legend
 from experiments.paper.protocol import AS_IN_PAPER
+from experiments.paper.reasons import reasons_text
 
 __all__ = ["document", "markdown"]
 
@@ -41,6 +42,8 @@ def document(tables: Sequence[PaperTable], about: str) -> str:
     ]
     for table in tables:
         parts += [f"## {heading(table.protocol)}", markdown(table)]
+    if why := reasons_text(tables):
+        parts += ["## Why the paper's algorithm is off the paper's figures", why]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -69,14 +72,10 @@ def _ours(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _same_choice(table: PaperTable) -> Iterator[str]:
-    """The second block: the same cases, methods that may all choose the supervised SVM."""
+    """The second block: the same cases, methods that all have the same choice or knowledge."""
     if table.same_choice is None:
         return
-    yield (
-        "The same choice for all: a rival is used only if its cross-validated accuracy is better than that of the "
-        "supervised SVM by more than one standard error of the difference, fold by fold; otherwise its figure is that "
-        "of the SVM."
-    )
+    yield table.protocol.same_choice_means.strip()
     rows = [row for row in table.same_choice.rows if row.shown]
     yield from _ours(table.same_choice, rows)
 

@@ -125,8 +125,8 @@ class PaperTable:
     rows : tuple of Row
         One for every case.
     comparisons : tuple of Comparison
-        Of the methods that have a figure on every case shown; and of all methods on the cases that all have, where
-        that is something else. Methods with few runs are left to a third one, over those runs.
+        Of the methods that have a figure on the most cases; then with those that have fewer, step by step, over the
+        cases that all of them have. Methods with few runs are left to the last one, over those runs.
     wins : dict of (int, int, int)
         How often the reference was significantly better than a method, no different, worse: the paper's win/tie/loss.
     runs : (int, int)
@@ -269,23 +269,24 @@ def _verdict(gain: np.ndarray) -> int | None:
 def _comparisons(protocol: Protocol, rows: tuple[Row, ...]) -> Iterable[Comparison]:
     shown = [row for row in rows if row.shown]
     present = [m for m in protocol.methods if any(row.cells[m].n for row in shown)]
-    # The comparison is over common runs: a method with few of them would throw away those of all others.
-    methods = [m for m in present if not _has_few(protocol, [row.cells[m] for row in shown])]
-    everywhere = [m for m in methods if all(row.cells[m].n for row in shown)]
-    common = [row for row in shown if all(row.cells[m].n for m in methods)]
-    if len(everywhere) > 1 or everywhere == methods != []:
-        yield _compare(protocol, everywhere, shown)
-    if common and len(everywhere) < len(methods):
-        yield _compare(protocol, methods, common)
+    covered = {m: sum(_has_enough(protocol, row.cells[m]) for row in shown) for m in present}
+    methods = [m for m in present if covered[m]]
+    for least in sorted({covered[m] for m in methods}, reverse=True):
+        compared = [m for m in methods if covered[m] >= least]
+        common = [row for row in shown if all(_has_enough(protocol, row.cells[m]) for m in compared)]
+        if common and (len(compared) > 1 or compared == methods):
+            yield _compare(protocol, compared, common)
     with_few = [row for row in shown if all(row.cells[m].n for m in present)]
     if len(methods) < len(present) and with_few:
         yield _compare(protocol, present, with_few)
 
 
-def _has_few(protocol: Protocol, cells: list[Cell]) -> bool:
-    """Whether a method has less than a third of the runs that are asked for, where these are paired."""
-    counts = [cell.n for cell in cells if cell.n]
-    return protocol.reference is not None and 3 * median(counts) < protocol.repeats
+def _has_enough(protocol: Protocol, cell: Cell) -> bool:
+    """Whether a case has a third of the runs that are asked for, where these are paired.
+
+    The comparison is over common runs: a method with few of them would throw away those of all others.
+    """
+    return cell.n > 0 and (protocol.reference is None or 3 * cell.n >= protocol.repeats)
 
 
 def _means(cells: list[Cell], paired: bool) -> list[float]:

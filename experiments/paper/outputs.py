@@ -14,13 +14,16 @@ from experiments.journal import Entry
 from experiments.paper.document import document, markdown
 from experiments.paper.figures import PaperTable
 from experiments.paper.html_page import page
+from experiments.paper.reasons import reasons_text
 
-__all__ = ["FILES", "KIND", "fill", "write_files"]
+__all__ = ["COSTS", "FILES", "KIND", "REASONS", "fill", "write_files"]
 
 # What `write_files` writes.
 FILES = ("results.parquet", "report.md", "report.html")
 # Kind of the marked places of a page.
 KIND = "reproduce"
+# Places of what is said of several tables.
+REASONS, COSTS = "reasons", "costs"
 
 
 def write_files(
@@ -46,9 +49,15 @@ def write_files(
             file.write(text.encode("utf-8"))
 
 
-def fill(target: Path, tables: Sequence[PaperTable]) -> None:
-    """Write tables into the marked places of a page, ``<!-- reproduce 2 -->`` ... ``<!-- end -->``."""
-    marked_places.fill(target, KIND, {table.protocol.table: markdown(table) for table in tables})
+def fill(target: Path, tables: Sequence[PaperTable], costs: str = "") -> None:
+    """Write tables into the marked places of a page, ``<!-- reproduce 2 -->`` ... ``<!-- end -->``.
+
+    A place "reasons" has why the paper's algorithm is off, if all tables that show it are among them; a place "costs"
+    has the text given.
+    """
+    sections = {table.protocol.table: markdown(table) for table in tables}
+    more = {REASONS: reasons_text(tables), COSTS: costs}
+    marked_places.fill(target, KIND, sections | {name: text for name, text in more.items() if text})
 
 
 def _write_parquet(entries: Sequence[Entry], path: Path, environment: Mapping[str, str]) -> None:

@@ -118,7 +118,8 @@ def cpu_times(entries: Sequence[Entry]) -> Any:
     figure, axes = _figure(11, 5.6, 2)
     for panel, (title, found) in zip(axes, panels.items()):
         names = list(dict.fromkeys(entry["case"] for entry in found))
-        methods = [m for m in dict.fromkeys(entry["method"] for entry in found) if " or " not in m]
+        first_block = load_protocol(found[0]["table"]).methods
+        methods = [m for m in first_block if any(entry["method"] == m for entry in found)]
         for number, method in enumerate(methods):
             times = {n: [e["seconds"] for e in found if (e["case"], e["method"]) == (n, method)] for n in names}
             points = [(median(seconds), place) for place, seconds in enumerate(times.values()) if seconds]

@@ -106,7 +106,9 @@ class Protocol:
     own : dict
         Settings of some of the methods, by their names.
     same_choice : tuple of str
-        Methods of a second block, in which every one may choose the supervised SVM.
+        Methods of a second block, which gives all of them the same choice or knowledge.
+    same_choice_means : str
+        Which one.
     paper_repeats : int
         Runs behind the paper's figures; 0: as many as ours.
     """
@@ -123,6 +125,7 @@ class Protocol:
     settings: dict[str, Any] = field(default_factory=dict)
     own: dict[str, dict[str, Any]] = field(default_factory=dict)
     same_choice: tuple[str, ...] = ()
+    same_choice_means: str = ""
     paper_repeats: int = 0
 
     @property
@@ -160,17 +163,34 @@ def load_protocol(table: str, fast: bool = False) -> Protocol:
 
 
 def _content(table: str) -> dict[str, Any]:
-    """What a file says; one that is like another has that one's keys where it has none of its own."""
+    """What a file says; one that is like another has that one's keys where it has none of its own.
+
+    One that is like several has the cases of all of them, which must differ in their share of labels alone.
+    """
     if table not in tables():
         raise ValueError(f"table={table!r} is not one of {', '.join(tables())}")
     name = f"table-{table}.toml" if table.isdigit() else f"{table}.toml"
     content = tomllib.loads(files(__package__).joinpath("protocols", name).read_text(encoding="utf-8"))
-    other = content.pop("like", None)
-    if other is None:
+    others = content.pop("like", None)
+    if others is None:
         return content
-    content = _content(other) | content
+    if isinstance(others, str):
+        content = _content(others) | content
+    else:
+        content = _content(others[0]) | content | {"cases": [case for other in others for case in _by_labels(other)]}
     content["cases"] = [_of_methods(case, content["methods"]) for case in content["cases"]]
     return content
+
+
+def _by_labels(table: str) -> list[dict[str, Any]]:
+    """The cases of a table, named and set by its share of labels, so that they can stand beside those of others."""
+    content = _content(table)
+    share = content["settings"]["labeled"]
+    return [
+        case
+        | {"name": f"{case['name']}, {100 * share:g} %", "settings": {"labeled": share, **case.get("settings", {})}}
+        for case in content["cases"]
+    ]
 
 
 def _of_methods(case: dict[str, Any], columns: list[str]) -> dict[str, Any]:

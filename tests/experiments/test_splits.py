@@ -44,6 +44,19 @@ def test_numbers_of_rows_and_shares_of_them_are_the_same(blobs):
         np.testing.assert_array_equal(one, other)
 
 
+def test_labels_may_be_a_share_of_the_training_rows(blobs):
+    of_training = make_split(blobs, SplitPlan(labeled=0.1, test=0.25, share_of="training"), 0)
+    assert of_training.labeled[1].size == 6
+    assert make_split(blobs, SplitPlan(labeled=0.1, test=0.25), 0).labeled[1].size == 8
+
+
+def test_hidden_labels_are_those_of_the_unlabeled_training_rows(blobs):
+    split = make_split(blobs, SplitPlan(labeled=6, test=0.25, scale="none"), 0)
+    of_row = {tuple(row): label for row, label in zip(blobs.X, blobs.y)}
+    hidden = [of_row[tuple(row)] for row in split.X[np.isnan(split.y)]]
+    assert sorted(split.y_hidden) == sorted(hidden)
+
+
 def test_every_one_of_many_classes_is_labeled():
     bunch = Bunch(X=np.random.default_rng(0).standard_normal((400, 2)), y=np.repeat(np.arange(20), 20))
     split = make_split(bunch, SplitPlan(labeled=45, test=0.0), 0)  # a plain draw of 45 hardly ever has two of each
@@ -83,6 +96,7 @@ def test_scaling_is_learnt_from_the_rows_given(blobs):
     np.testing.assert_allclose(scaling(X[:40], "features")(X[:40]).std(axis=0), 1)
     overall = scaling(X, "overall")(X)
     np.testing.assert_allclose(overall.std(axis=0) / overall.std(axis=0)[0], X.std(axis=0) / X.std(axis=0)[0])
+    np.testing.assert_allclose(np.linalg.norm(scaling(X, "rows")(X), axis=1), 1)
     assert scaling(X, "none")(X) is X
 
 

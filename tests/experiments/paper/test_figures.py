@@ -247,6 +247,23 @@ def test_runs_that_use_unlabeled_rows_are_counted(protocol, make_records):
     assert dict(summary(table))["runs that use unlabeled rows"]["WellSVM"] == "50 %"
 
 
+def test_methods_with_gaps_join_the_comparison_step_by_step(protocol, make_records):
+    gaps = {("SVM", "Delta"), ("Rival", "Gamma")}  # the rival has none on Delta in any case
+    records = [r for r in make_records(protocol) if (r["method"], r["case"]) not in gaps]
+    table = tabulate(replace(protocol, reference=None), records)
+    assert [(c.methods, c.cases) for c in table.comparisons] == [
+        (("SVM", "WellSVM"), ("Alpha", "Beta", "Gamma")),
+        (("SVM", "Rival", "WellSVM"), ("Alpha", "Beta")),
+    ]
+
+
+def test_a_case_with_few_runs_of_a_method_is_a_gap_of_it(protocol, make_records):
+    """One run of six must not take the other five from all methods."""
+    few = [r for r in make_records(protocol) if (r["method"], r["case"]) != ("WellSVM", "Beta") or r["repeat"] == 0]
+    cases = {c.methods: c.cases for c in tabulate(protocol, few).comparisons}
+    assert cases[("SVM", "Rival", "WellSVM")] == ("Alpha", "Gamma")
+
+
 def test_a_second_block_has_its_own_ranks(protocol, make_records):
     second = replace(protocol, methods=("SVM", "Rival or SVM", "WellSVM"))
     both = replace(protocol, same_choice=second.methods)

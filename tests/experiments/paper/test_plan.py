@@ -138,15 +138,23 @@ def test_the_papers_own_data_take_the_place_of_a_stand_in(tmp_path, monkeypatch)
 
 
 def test_a_protocol_like_another_has_its_keys_but_for_its_own():
-    table, check = load_protocol("2"), load_protocol("check-readings")
-    assert [(case.name, case.data, case.settings) for case in check.cases] == [
-        (case.name, case.data, case.settings) for case in table.cases
+    check, tables = load_protocol("check-readings"), {share: load_protocol(t) for share, t in zip((5, 10, 15), "234")}
+    expected = [
+        (f"{case.name}, {share} %", case.data, {"labeled": share / 100} | case.settings)
+        for share, table in tables.items()
+        for case in table.cases
     ]
-    for case, other in zip(check.cases, table.cases):
-        assert (case.paper, case.skip) == ({"SVM": other.paper["SVM"]}, {}), "what is said of its own columns alone"
-    assert check.settings == table.settings
-    assert (check.repeats, check.paper_repeats, table.paper_repeats) == (10, 30, 0)
-    assert set(check.own) == set(check.methods) - {"SVM"}, "every column but the first has a setting of its own"
+    assert [(case.name, case.data, case.settings) for case in check.cases] == expected
+    of_tables = [case for table in tables.values() for case in table.cases]
+    for case, other in zip(check.cases, of_tables, strict=True):
+        kept = {name: other.paper[name] for name in ("SVM", "WellSVM")}
+        assert (case.paper, case.skip) == (kept, {}), "what is said of its own columns alone"
+    assert check.settings == tables[5].settings
+    for table in tables.values():
+        assert {**table.settings, "labeled": 0} == {**check.settings, "labeled": 0}, "they differ in labels alone"
+    assert (check.repeats, check.paper_repeats, tables[5].paper_repeats) == (10, 30, 0)
+    plain = {"larger class", "SVM", "as in the paper, true shares"}
+    assert {name for name in check.own if ": " in name} == set(check.methods) - plain, "each has a setting of its own"
 
 
 def test_a_column_of_a_method_in_other_settings_runs_that_method(tmp_path):
@@ -160,6 +168,26 @@ def test_a_column_of_a_method_in_other_settings_runs_that_method(tmp_path):
     assert chosen["SVM: narrow"]["gamma"] != chosen["SVM: by distance"]["gamma"]
     split = make_split(load_set("blobs", False), SplitPlan(labeled=0.2), 0)
     assert chosen["SVM: by distance"]["gamma"] == gamma_of_width(split.X, 0.01, squared=False)
+
+
+def test_of_equal_settings_the_papers_choice_may_be_the_last(tmp_path):
+    columns, prices = ("as in the paper", "as in the paper: last"), [0.1, 0.1 + 1e-12]
+    protocol = replace(
+        SEMI,
+        methods=columns,
+        own={columns[1]: {"of_equals": "last"}},
+        repeats=1,
+        cases=SEMI.cases[:1],
+        settings=SETTINGS | {"kernels": ["linear"], "Cs_unlabeled": prices},
+    )
+    assert [entry["chosen"]["C_unlabeled"] for entry in run_tables(tmp_path, [protocol])] == prices
+
+
+def test_the_larger_class_scores_its_share(tmp_path):
+    (entry,) = run_tables(tmp_path, [replace(SEMI, methods=("larger class",), repeats=1, cases=SEMI.cases[:1])])
+    split = make_split(load_set("blobs", False), SplitPlan(labeled=0.2), 0)
+    classes, counts = np.unique(split.labeled[1], return_counts=True)
+    assert entry["value"] == pytest.approx(np.mean(split.y_test == classes[counts.argmax()]))
 
 
 def test_of_two_balances_a_case_may_use_one(tmp_path):

@@ -1,0 +1,287 @@
+"""Why the paper's algorithm is off the paper's figures, set by set, as far as experiments show it.
+
+Taken from runs alone: the column "as in the paper" of Tables 2 to 4, the SVM on the same splits, and both by other
+readings of the paper's protocol (``check-readings``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.markdown import pipe_table
+from experiments.paper.cells import Writer, case_name
+from experiments.paper.figures import Cell, PaperTable, Row, errors_apart
+from experiments.paper.gains import Gain, gains
+from experiments.paper.protocol import AS_IN_PAPER, Protocol, paper_name
+
+__all__ = ["READINGS", "Reason", "reasons", "reasons_text"]
+
+TABLES = ("2", "3", "4")
+READINGS, LARGER_CLASS = "check-readings", "larger class"
+# Standard errors: within the first a figure agrees; beyond the second, chance is no reason any more.
+AGREES, CHANCE = 1.0, 2.0
+VERDICTS = {
+    "data": "the data are not, or not surely, the paper's",
+    "as the SVM": (
+        "the SVM, which is no method of ours, is off to the same side on the same splits, by more than one standard "
+        "error, and the gain over it agrees within one: data, splits or preparation"
+    ),
+    "larger class": (
+        "the paper's figure is, within one standard error and half of the difference, what predicting the larger class "
+        "scores"
+    ),
+    "reading": (
+        "another reading of the protocol takes away half of the difference or more; by it the paper's algorithm and, "
+        "where it concerns the SVM, the SVM agree within one standard error"
+    ),
+    "gain": "the SVM is off as well, and the gain over it agrees within two standard errors",
+    "chance": "off by less than two standard errors, and none of the above",
+    "open": "no reason found among the readings tried",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The paper's algorithm by another reading of the protocol.
+
+    A reading has fewer runs than the table. What it changes is taken run by run on the splits that both have, and added
+    to the table's figure: otherwise the luck of a few splits would look like an effect.
+
+    Attributes
+    ----------
+    name : str
+        What is read otherwise.
+    n : int
+        Runs in common.
+    mean, gap : float
+        The figure so made, and how far it is above the paper's.
+    off : float
+        The gap in standard errors: of the paper's mean, of the table's, and of the change.
+    svm_off : float or None
+        The same of the SVM; None if the reading does not concern it.
+    """
+
+    name: str
+    n: int
+    mean: float
+    gap: float
+    off: float
+    svm_off: float | None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A set on which the paper's algorithm is more than one standard error off.
+
+    Attributes
+    ----------
+    row, protocol
+        The set, in its table.
+    svm : (float, float)
+        How far our SVM is above the paper's on the runs that the paper's algorithm has, and that in standard errors.
+    gain : Gain
+        Over the SVM, here and in the paper.
+    readings : tuple of Reading
+        Those that have been run, the nearest to the paper's figure first.
+    constant : (float, float) or None
+        What predicting the larger class scores, and how far that is from the paper's figure, in standard errors.
+    """
+
+    row: Row
+    protocol: Protocol
+    svm: tuple[float, float]
+    gain: Gain
+    readings: tuple[Reading, ...]
+    constant: tuple[float, float] | None
+
+    @property
+    def paper(self) -> float:
+        """The paper's figure."""
+        return self.row.case.paper[paper_name(AS_IN_PAPER)]
+
+    @property
+    def cell(self) -> Cell:
+        """The figure of the paper's algorithm."""
+        return self.row.cells[AS_IN_PAPER]
+
+    @property
+    def closing(self) -> str | None:
+        """The nearest reading that takes away half of the gap or more, and by which both methods agree."""
+        for reading in self.readings:
+            if max(reading.off, reading.svm_off or 0.0) <= AGREES and self._explains(reading.gap):
+                return reading.name
+        return None
+
+    def _explains(self, gap: float) -> bool:
+        """Whether half of the gap or more is gone; a figure that varies much is soon within a standard error."""
+        return abs(gap) <= abs(self.cell.difference or 0.0) / 2
+
+    @property
+    def verdict(self) -> str:
+        """The first of `VERDICTS` that holds."""
+        off = self.cell.difference or 0.0
+        with_svm = self.svm[0] * off > 0 and abs(self.svm[1]) > AGREES
+        if self.row.case.stand_in:
+            return "data"
+        if with_svm and self.gain.apart <= AGREES:
+            return "as the SVM"
+        if self.constant is not None and self.constant[1] <= AGREES and self._explains(self.constant[0] - self.paper):
+            return "larger class"
+        if self.closing:
+            return "reading"
+        if with_svm and self.gain.apart <= CHANCE:
+            return "gain"
+        return "chance" if (self.cell.errors_off or 0.0) <= CHANCE else "open"
+
+
+def reasons(tables: Sequence[PaperTable]) -> list[Reason]:
+    """Of every set that is off, in Tables 2 to 4; none unless all of them and the readings are there."""
+    named = {table.protocol.table: table for table in tables}
+    if not {*TABLES, READINGS} <= named.keys():
+        return []
+    by_name = {row.case.name: row for row in named[READINGS].rows}
+    return [reason for table in TABLES for reason in _of_table(named[table], by_name)]
+
+
+def _of_table(table: PaperTable, other: dict[str, Row]) -> Iterator[Reason]:
+    share = f"{100 * table.protocol.settings['labeled']:g} %"
+    for gain in gains(table):
+        row = gain.row
+        if (row.cells[AS_IN_PAPER].errors_off or 0.0) > AGREES:
+            read = other[f"{row.case.name}, {share}"].cells
+            found = sorted(_readings(table, row, read), key=lambda reading: abs(reading.gap))
+            yield Reason(row, table.protocol, _svm_off(table, row), gain, tuple(found), _constant(table, row, read))
+
+
+def _readings(table: PaperTable, row: Row, cells: dict[str, Cell]) -> Iterator[Reading]:
+    for column in cells:
+        name = column.removeprefix(AS_IN_PAPER).lstrip(":, ")
+        ours = _changed(table, row, AS_IN_PAPER, cells[column]) if column.startswith(AS_IN_PAPER) else None
+        if ours is not None:
+            svm = cells.get(f"SVM: {name}")
+            svm_changed = None if svm is None else _changed(table, row, "SVM", svm)
+            yield Reading(name, *ours, svm_off=None if svm_changed is None else svm_changed[-1])
+
+
+def _changed(table: PaperTable, row: Row, method: str, read: Cell) -> tuple[int, float, float, float] | None:
+    """What a reading makes of a figure of the table, as `Reading` has it; None with less than two runs in common."""
+    base, paper, std = (
+        row.cells[method].values,
+        row.case.paper[paper_name(method)],
+        row.case.paper_std[paper_name(method)],
+    )
+    common = sorted(base.keys() & read.values.keys())
+    if len(common) < 2:
+        return None
+    change = np.array([read.values[k] - base[k] for k in common])
+    mean = float(np.mean(list(base.values())) + change.mean())
+    variances = (
+        std**2 / table.protocol.runs_of_paper,
+        np.var(list(base.values()), ddof=1) / len(base),
+        change.var(ddof=1) / change.size,
+    )
+    return len(common), mean, mean - paper, errors_apart(mean - paper, float(np.sqrt(sum(variances))))
+
+
+def _svm_off(table: PaperTable, row: Row) -> tuple[float, float]:
+    """How far the SVM is off on the runs that the paper's algorithm has: plainly, and in standard errors."""
+    svm, case = row.cells[str(table.protocol.reference)], row.case
+    values = [svm.values[k] for k in svm.values.keys() & row.cells[AS_IN_PAPER].values.keys()]
+    return _apart(values, case.paper["SVM"], case.paper_std["SVM"], table.protocol)
+
+
+def _constant(table: PaperTable, row: Row, cells: dict[str, Cell]) -> tuple[float, float] | None:
+    """The prediction of one class, beside the paper's WellSVM."""
+    cell = cells.get(LARGER_CLASS)
+    if cell is None or cell.n < 2:
+        return None
+    paper, std = row.case.paper[paper_name(AS_IN_PAPER)], row.case.paper_std[paper_name(AS_IN_PAPER)]
+    gap, off = _apart(list(cell.values.values()), paper, std, table.protocol)
+    return paper + gap, abs(off)
+
+
+def _apart(values: Sequence[float], paper: float, std: float, protocol: Protocol) -> tuple[float, float]:
+    gap = float(np.mean(values)) - paper
+    error = float(np.sqrt(std**2 / protocol.runs_of_paper + np.var(values, ddof=1) / len(values)))
+    return gap, float(np.sign(gap)) * errors_apart(gap, error)
+
+
+# ------------------------------------------------------------------------------------------------------- text
+
+
+def reasons_text(tables: Sequence[PaperTable]) -> str:
+    """A line for every set that is off, what the verdicts mean, and how near every reading comes; empty if unknown."""
+    found = reasons(tables)
+    if not found:
+        return ""
+    head = [
+        "labels",
+        "set",
+        "paper",
+        f"ours, {AS_IN_PAPER}",
+        "off",
+        "SVM off",
+        "gain off",
+        "nearest reading",
+        "verdict",
+    ]
+    counts = Counter(reason.verdict for reason in found)
+    meanings = [f"- {name} ({counts[name]} of {len(found)}): {VERDICTS[name]}." for name in VERDICTS if counts[name]]
+    readings = next(table for table in tables if table.protocol.table == READINGS)
+    return "\n\n".join(
+        [
+            pipe_table(head, [_line(reason) for reason in found], text=("set", "nearest reading", "verdict")),
+            "\n".join(meanings),
+            pipe_table(
+                ["reading", "SVM: within one", "within two", "of", f"{AS_IN_PAPER}: within one", "within two", "of"],
+                list(_agreement(readings, [table for table in tables if table.protocol.table in TABLES])),
+            ),
+        ]
+    )
+
+
+def _line(reason: Reason) -> list[str]:
+    write, cell = Writer(reason.protocol), reason.cell
+    near = ""
+    if reason.readings:
+        nearest = reason.readings[0]
+        near = f"{nearest.name}: {write.number(nearest.mean)}, off {nearest.off:.1f} ({nearest.n})"
+        near += "" if nearest.svm_off is None else f"; SVM {nearest.svm_off:.1f}"
+    shown = ""
+    if reason.verdict == "reading":
+        shown = f": {reason.closing}"
+    elif reason.verdict == "larger class" and reason.constant is not None:
+        shown = f": {write.number(reason.constant[0])}"
+    return [
+        f"{100 * reason.protocol.settings['labeled']:g} %",
+        case_name(reason.row),
+        write.paper(cell.paper),
+        f"{write.number(cell.mean or 0.0)} ({cell.n})",
+        f"{np.sign(cell.difference or 0.0) * (cell.errors_off or 0.0):+.1f}",
+        f"{reason.svm[1]:+.1f}",
+        f"{reason.gain.apart:.1f}",
+        near,
+        f"{reason.verdict}{shown}",
+    ]
+
+
+def _agreement(readings: PaperTable, tables: Sequence[PaperTable]) -> Iterator[list[str]]:
+    """On how many of the sets that it was run on every reading comes within one and two standard errors."""
+    yield ["as in Tables 2 to 4", *_within(tables, ("SVM",)), *_within(tables, (AS_IN_PAPER,))]
+    names = dict.fromkeys(m.partition(": ")[2] or m.partition(", ")[2] for m in readings.methods)
+    for name in filter(None, names):
+        line = [name]
+        for method in ("SVM", AS_IN_PAPER):
+            line += _within([readings], (f"{method}: {name}", f"{method}, {name}"))
+        yield line
+
+
+def _within(tables: Sequence[PaperTable], columns: Sequence[str]) -> list[str]:
+    """Sets within one standard error, within two, and all; empty for none."""
+    cells = [row.cells.get(column) for table in tables for row in table.rows for column in columns]
+    off = [cell.errors_off for cell in cells if cell is not None and cell.errors_off is not None]
+    return [str(sum(e <= limit for e in off)) for limit in (AGREES, CHANCE, np.inf)] if off else [""] * 3
