@@ -89,7 +89,7 @@ def _report(plans: list[TablePlan], target: Path, page: Path | None, pictures: P
     results = [plan.results() for plan in plans]
     if not any(results):
         sys.exit(f"there is no result to show. {WAYS_OUT}")
-    made = [tabulate(plan.protocol, found, plan.missing, plan.runs) for plan, found in zip(plans, results)]
+    made = [tabulate(plan.protocol, found, plan.unknown, plan.runs) for plan, found in zip(plans, results)]
     entries = [entry for found in results for entry in found]
     outputs.write_files(made, entries, target, known_environment(target))
     for table in made:

@@ -56,9 +56,24 @@ class TablePlan:
     missing: dict[str, str]
 
     @property
+    def unknown(self) -> dict[str, str]:
+        """Data sets that are not there and have no results of another machine either, and why they are not there."""
+        seen = {self._data_of(trial) for trial in self.others if trial.result}
+        return {name: why for name, why in self.missing.items() if name not in seen}
+
+    @property
+    def known(self) -> list[Trial]:
+        """The trials on all other data sets: what is told of them is the same on every machine."""
+        unknown = self.unknown
+        return [*self.trials, *(trial for trial in self.others if self._data_of(trial) not in unknown)]
+
+    def _data_of(self, trial: Trial) -> str:
+        return next(case.data for case in self.protocol.cases if case.name == trial.identity["unit"]["case"])
+
+    @property
     def runs(self) -> tuple[int, int]:
         """Runs that are done, and that can be done."""
-        return len(self.trials) - len(left(self.trials)), len(self.trials)
+        return len(self.known) - len(left(self.known)), len(self.known)
 
     def results(self) -> list[Entry]:
         """All results; where the table reports the best setting of a grid, those of that setting."""

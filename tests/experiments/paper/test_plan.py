@@ -120,6 +120,8 @@ def test_results_of_another_machine_are_shown_where_the_data_are_missing(tmp_pat
     elsewhere = plan(SEMI, tmp_path)
     assert elsewhere.trials == ()
     assert elsewhere.results() == here
+    assert elsewhere.missing and not elsewhere.unknown
+    assert elsewhere.runs == (len(elsewhere.others), len(elsewhere.others)), "as where the data are"
 
 
 def test_the_papers_own_data_take_the_place_of_a_stand_in(tmp_path, monkeypatch):
