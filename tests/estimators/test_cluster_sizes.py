@@ -170,12 +170,14 @@ def test_without_a_clear_margin_two_clusters_are_about_as_good_as_those_of_k_mea
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_long_clusters_beside_each_other_are_not_cut_across(kernel):
-    for seed in range(3):
+    theirs = []
+    for seed in range(4):
         rng = np.random.default_rng(seed)
-        y = np.arange(300) % 2
-        X = np.column_stack([2.5 * rng.normal(size=300), 3.5 * y + 0.5 * rng.normal(size=300)])
-        assert adjusted_rand_score(y, KMeans(2, n_init=10, random_state=0).fit(X).labels_) < 0.5
+        y = rng.integers(2, size=300)
+        X = np.column_stack([2 * rng.normal(size=300), 3 * y + 0.5 * rng.normal(size=300)])
+        theirs.append(adjusted_rand_score(y, KMeans(2, n_init=10, random_state=0).fit(X).labels_))
         assert adjusted_rand_score(y, MaxMarginClustering(kernel=kernel, random_state=0).fit(X).labels_) > 0.95
+    assert np.mean(theirs) < 0.5
 
 
 def test_of_many_rows_some_find_the_small_cluster():
