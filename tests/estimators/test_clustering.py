@@ -370,6 +370,14 @@ def test_constant_rows_are_divided_by_index_with_a_warning(X, kernel):
     assert np.ptp(model.decision_function(X)) < 1e-12
 
 
+@pytest.mark.parametrize("n_clusters", [2, 3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rounding_of_the_mean_of_equal_rows_is_no_scale(kernel, n_clusters):
+    for X in (np.full((7, 3), 0.1), np.full((500, 2), 0.1), np.full((40, 2), 1e6 / 3)):
+        assert cluster(X, kernel=kernel, n_clusters=n_clusters).C_ == 0.1
+
+
 @pytest.mark.parametrize(
     ("kernel", "sizes"),
     [(kernel, sizes) for kernel in ("linear", "rbf") for sizes in ([100, 100], [160, 40], [180, 20])],
