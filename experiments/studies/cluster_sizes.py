@@ -1,14 +1,15 @@
 """Clusters of unequal sizes, spreads and shapes, beside k-means; adjusted Rand index at the defaults.
 
 clustering_sizes has mostly more than two clusters; clustering_two_sizes has two, of which one may be small. There are
-generated clusters in 2 to 50 dimensions, and draws of real sets with classes of unequal sizes. Even seeds chose the
-defaults, odd seeds confirm them.
+generated clusters in 2 to 50 dimensions, and draws of real sets with classes of unequal sizes. clustering_topic_pairs
+has every two topics of sentence embeddings. Even seeds chose the defaults, odd seeds confirm them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -152,9 +153,25 @@ TWO_DRAWN: dict[str, tuple[str, tuple[int, ...] | None]] = {
     for small in smaller
 }
 
+TOPICS, PAIR_ROWS = 7, 1000
+PAIRS = {f"topics {one} and {other}": (one, other) for one, other in combinations(range(TOPICS), 2)}
+
+
+def drawn_pair(pair: tuple[int, int], seed: int) -> tuple[FloatArray, IntArray]:
+    """Rows of two topics, at random."""
+    X, y = _whole("emb_topics")
+    rng = np.random.default_rng([seed, *pair])
+    rows = rng.permutation(np.flatnonzero(np.isin(y, pair)))[:PAIR_ROWS]
+    return np.asarray(X[rows], dtype=np.float64), y[rows]
+
+
 # ------------------------------------------------------------------ the studies
 
-CASES = GENERATED | TWO_GENERATED | DRAWN | TWO_DRAWN
+CASES: dict[str, Callable[..., tuple[FloatArray, IntArray]]] = {
+    **{name: partial(generated, **case) for name, case in (GENERATED | TWO_GENERATED).items()},
+    **{name: partial(drawn, *case) for name, case in (DRAWN | TWO_DRAWN).items()},
+    **{name: partial(drawn_pair, pair) for name, pair in PAIRS.items()},
+}
 
 
 def _trials(names: Sequence[str], journal: Journal) -> list[Trial]:
@@ -167,8 +184,7 @@ def _trials(names: Sequence[str], journal: Journal) -> list[Trial]:
 
 
 def _run(name: str, method: str, seed: int) -> Entry:
-    case = CASES[name]
-    X, y = generated(seed=seed, **case) if isinstance(case, dict) else drawn(*case, seed)
+    X, y = CASES[name](seed=seed)
     with fit_facts() as facts:
         labels = METHODS[method](np.unique(y).size, seed).fit_predict(X)
     return {"adjusted_rand": float(adjusted_rand_score(y, labels)), **facts}
@@ -206,4 +222,10 @@ def _study(about: str, generated: Sequence[str], drawn: dict[str, tuple[str, tup
 SIZE_STUDIES = {
     "clustering_sizes": _study("clusters of unequal sizes, beside k-means", tuple(GENERATED), DRAWN),
     "clustering_two_sizes": _study("two clusters, one of them small, beside k-means", tuple(TWO_GENERATED), TWO_DRAWN),
+    "clustering_topic_pairs": Study(
+        "every two topics of sentence embeddings, beside k-means",
+        ("emb_topics",),
+        partial(_trials, tuple(PAIRS)),
+        partial(_table, tuple(PAIRS)),
+    ),
 }

@@ -14,6 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from experiments.studies.cluster_sizes import GENERATED, generated
 from wellsvm import MaxMarginClustering
 from wellsvm.engine.starts import joined_means
+from wellsvm.estimators.joint_clusters import Joint, of_largest_value
+from wellsvm.options import Options
 from wellsvm.rows import CentredRows
 
 UNEQUAL = ("150/60/30, 10-D", "300/30/30, 20-D", "500/50/50/20, 50-D")
@@ -54,6 +56,37 @@ def test_there_may_be_fewer_rows_than_means_to_join():
     near = joined_means(CentredRows(np.array([[0.0], [1.0], [9.0], [10.0]])), 3, 3, np.random.default_rng(0))
     assert near.shape == (4, 3)
     assert np.unique(np.argmax(near, axis=1)).size == 3
+
+
+# ------------------------------------------------------------------ work that is not done twice
+
+
+def joint_of(X, n_clusters):
+    def assign(values):
+        return of_largest_value(values), np.zeros(n_clusters)
+
+    rows = CentredRows(X)
+    return Joint(rows, n_clusters, 0.1 / rows.squared_norms.mean(), "squared_hinge", assign, Options(), 0, None)
+
+
+def test_a_start_that_is_not_better_is_not_annealed():
+    X, _ = generated(seed=13, **GENERATED["150/60/30, 10-D"])
+    start = joint_of(X, 3).start(5, CentredRows(X))
+    alone, beside = (joint_of(X, 3).relabel(starts) for starts in ([start], [start, np.roll(start, 1)]))
+    assert alone.n_rounds == beside.n_rounds
+    np.testing.assert_array_equal(alone.labels, beside.labels)
+
+
+def test_the_svm_of_a_cluster_that_did_not_change_is_not_solved_again():
+    X, y = generated(seed=13, **GENERATED["150/60/30, 10-D"])
+    joint = joint_of(X, 3)
+    before = joint._against_the_rest(y, joint.C, 0.05, None)
+    moved = y.copy()
+    moved[np.flatnonzero(y == 0)[0]] = 1
+    after = joint._against_the_rest(moved, joint.C, 0.05, before)
+    assert [one is other for one, other in zip(before.solution, after.solution)] == [False, False, True]
+    dearer = joint._against_the_rest(y, 2 * joint.C, 0.05, before)
+    assert not any(one is other for one, other in zip(before.solution, dearer.solution))
 
 
 # ------------------------------------------------------------------ two clusters, one of them small
@@ -112,6 +145,39 @@ def test_a_small_cluster_is_stored_as_any_two_clusters_are(kernel):
     assert model.refined_objective_ == model.objective_
     assert len(model.history_) == 1
     assert model.n_iter_ >= 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_C_is_the_same_whichever_clusters_are_taken(kernel):
+    X, _y, replaced = two([180, 20], kernel=kernel)
+    assert len(replaced.history_) == 1  # k-means' clusters, relabelled
+    kept = MaxMarginClustering(kernel=kernel, balance=0.3, random_state=0).fit(X)
+    assert replaced.C_ == kept.C_
+    three = MaxMarginClustering(3, kernel=kernel, random_state=0).fit(X)
+    assert three.C_ == kept.C_
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_without_a_clear_margin_two_clusters_are_about_as_good_as_those_of_k_means(kernel):
+    ours, theirs = [], []
+    for seed in range(20, 26):  # not among those that chose the rule
+        X, y = generated(seed=seed, sizes=(350, 150), d=20, apart=3.0)
+        ours.append(adjusted_rand_score(y, MaxMarginClustering(kernel=kernel, random_state=0).fit(X).labels_))
+        theirs.append(adjusted_rand_score(y, KMeans(2, n_init=10, random_state=0).fit(X).labels_))
+    assert np.mean(ours) >= np.mean(theirs) - 0.01
+    assert min(np.subtract(ours, theirs)) >= -0.05
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_long_clusters_beside_each_other_are_not_cut_across(kernel):
+    theirs = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(2, size=300)
+        X = np.column_stack([2 * rng.normal(size=300), 3 * y + 0.5 * rng.normal(size=300)])
+        theirs.append(adjusted_rand_score(y, KMeans(2, n_init=10, random_state=0).fit(X).labels_))
+        assert adjusted_rand_score(y, MaxMarginClustering(kernel=kernel, random_state=0).fit(X).labels_) > 0.95
+    assert np.mean(theirs) < 0.5
 
 
 def test_of_many_rows_some_find_the_small_cluster():

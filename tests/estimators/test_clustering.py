@@ -77,10 +77,11 @@ def test_sparse_rows_give_what_dense_rows_give():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((80, 6)) * (rng.random((80, 6)) < 0.4)
     X -= X.mean(axis=0)  # dense rows are centred, sparse ones are used as they are
-    assert partition(cluster(X).labels_) == partition(cluster(sp.csr_matrix(X)).labels_)
+    one, other = (cluster(Z, balance=0.3) for Z in (X, sp.csr_matrix(X)))  # else dense rows are compared with k-means
+    assert partition(one.labels_) == partition(other.labels_)
     dense, csr = (cluster(Z, init="climbed") for Z in (X, sp.csr_matrix(X)))  # the same start
     np.testing.assert_allclose(dense.coef_, csr.coef_, atol=1e-9)
-    rbf, rbf_csr = cluster(X, kernel="rbf"), cluster(sp.csr_array(X), kernel="rbf")
+    rbf, rbf_csr = (cluster(Z, kernel="rbf", balance=0.3) for Z in (X, sp.csr_array(X)))
     np.testing.assert_array_equal(rbf.labels_, rbf_csr.labels_)
 
 
@@ -367,6 +368,14 @@ def test_constant_rows_are_divided_by_index_with_a_warning(X, kernel):
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # BLAS of 1.26 rounds the last of equal rows otherwise, by 3e-17
         assert np.unique(model.predict(X)).size == 1
     assert np.ptp(model.decision_function(X)) < 1e-12
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rounding_of_the_mean_of_equal_rows_is_no_scale(kernel, n_clusters):
+    for X in (np.full((7, 3), 0.1), np.full((500, 2), 0.1), np.full((40, 2), 1e6 / 3)):
+        assert cluster(X, kernel=kernel, n_clusters=n_clusters).C_ == 0.1
 
 
 @pytest.mark.parametrize(

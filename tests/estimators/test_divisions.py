@@ -54,7 +54,7 @@ def test_relabelling_together_repairs_a_bad_start():
         joint = Joint(rows, 4, 0.1 / rows.squared_norms.mean(), "squared_hinge", free, Options(tol=1e-2), 0, None)
         found = joint.relabel([start])
         assert clustering_accuracy(TRUTH_OF_FOUR, found.labels) == 1.0 > clustering_accuracy(TRUTH_OF_FOUR, start)
-        values = rows.original @ found.weights.T + found.intercepts
+        values = rows.X @ found.weights.T + found.intercepts
         np.testing.assert_array_equal(np.argmax(values, axis=1), found.labels)
         assert found.status == "hardly a row changes its cluster"
 

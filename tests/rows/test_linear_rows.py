@@ -48,13 +48,14 @@ def test_thinned_rows_are_some_of_the_rows_in_their_order():
         assert not np.array_equal(values, rows.thinned(30, np.random.default_rng(1)).scores(first)[:, 0])
 
 
-def test_centred_rows_keep_the_type_of_the_data_and_do_not_change_them():
+def test_centred_rows_neither_copy_nor_change_the_data():
     X = (np.random.default_rng(0).standard_normal((20, 3)) + 100).astype(np.float32)
     before = X.copy()
     rows = CentredRows(X, 1.0)
-    assert rows.X.dtype == np.float32
+    assert rows.X is X
     np.testing.assert_array_equal(X, before)
-    np.testing.assert_allclose(rows.X.mean(axis=0), 0.0, atol=1e-5)
+    np.testing.assert_allclose(rows.taken(np.arange(20)).mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(rows.squared_norms, 1.0 + ((X - X.mean(axis=0, dtype=float)) ** 2).sum(axis=1))
 
 
 def test_a_sparse_matrix_whose_indices_differ_in_width_is_read():

@@ -58,11 +58,13 @@ class ClusterModel(KernelModel):
     children_: IntArray | None
 
     def _price(self, rows: GramRows | LinearRows) -> float:
-        """C, resolved on the rows as they are used."""
+        """C, resolved on the rows as they are used; what their mean is off by rounding is no scale."""
         self.C_ = self.C
         if self.C == "scale":
-            squared = float(np.mean(rows.squared_norms)) - rows.bias**2
-            self.C_ = Options.scaled_C / squared if squared > np.finfo(np.float64).tiny else Options.scaled_C
+            squared, double = float(np.mean(rows.squared_norms)) - rows.bias**2, np.finfo(np.float64)
+            mean = rows.origin if isinstance(rows, LinearRows) and rows.origin is not None else np.zeros(1)
+            rounding = (rows.n_instances * double.eps) ** 2 * float(mean @ mean)
+            self.C_ = Options.scaled_C / squared if squared > max(rounding, double.tiny) else Options.scaled_C
         return float(self.C_)
 
     def _space(self, X: Matrix, kernel: Kernel, options: Options, seed: int) -> Space:

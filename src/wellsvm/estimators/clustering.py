@@ -27,19 +27,20 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     """Clustering with a large margin between the clusters, and a rule for new rows.
 
     Among all ways to divide the rows into two clusters of about the same size, it looks for those that an SVM separates
-    with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. Clusters of
-    other sizes are compared with the result (see ``balance``). More than two clusters are found together: starting from
-    means, one SVM per cluster is trained against the rest and every row moves to the cluster with the largest value,
-    repeatedly, while the penalty on losses rises to C. The sizes of these clusters are not restricted by default. You
-    can also require that rows do or do not share a cluster; see `fit`.
+    with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. The clusters
+    of k-means, of any sizes and relabeled by their SVM, are compared with the result (see ``balance``). More than two
+    clusters are found together: starting from means, one SVM per cluster is trained against the rest and every row
+    moves to the cluster with the largest value, repeatedly, while the penalty on losses rises to C. The sizes of these
+    clusters are not restricted by default. You can also require that rows do or do not share a cluster; see `fit`.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters.
     C : float or "scale", default="scale"
-        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, so the scale of the data
-        does not matter.
+        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, less their mean unless they
+        are sparse or ``center`` is False, so the scale of the data does not matter. Under a kernel, at most 300 rows,
+        drawn at random, span the space in which this norm is taken.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values. With "linear", dense rows are centered;
         sparse rows are not.
@@ -61,11 +62,11 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
         With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" estimates
         the sizes: label vectors of two clusters keep to 0.3, but the final cut (see ``cut``) does not, and with
-        ``init="best"``, ``cut="auto"``, a dense X and no links, clusters of any sizes that k-means finds replace the
-        result where they lie clearly better apart; in divisions it is 0.3; otherwise sizes are not restricted. Linked
-        rows count as one.
+        ``init="best"``, ``cut="auto"``, a dense X and no links, clusters of any sizes that k-means finds, relabeled by
+        their SVM, replace the result unless it separates clearly fewer neighbors; in divisions it is 0.3; otherwise
+        sizes are not restricted. Linked rows count as one.
     n_init : int, default=20
-        Number of random label vectors that ``init`` draws; for more than two clusters, number of k-means runs.
+        Number of random label vectors that ``init`` draws, and of k-means runs for clusters of any sizes.
     oracle : {"paper", "first", "climb"}, default="paper"
         How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
         the first of the best ("first"); or by climbing from many starts.

@@ -44,9 +44,12 @@ class ClustersDivided(ClustersUneven):
         tie = options.tie_single if X.dtype == np.float32 else options.tie_double
         estimated = self.cut == "auto" and self.balance == "auto" and n_clusters == 2
         cut = "valley" if estimated else "balance" if self.cut == "auto" else self.cut
+        # Under a kernel, too, the scale of the rows is that of the rows less their mean, as for more clusters.
+        space = self._space(X, kernel, options, seed) if self.C == "scale" and kernel.name != "linear" else None
+        price = self._price(rows if space is None else space.rows)
         divider = Divider(
-            rows, balance, self._price(rows), loss_of(self), self.init, self.n_init, options, seed, tie, cut,
-            self.orient, progress, stages, links,
+            rows, balance, price, loss_of(self), self.init, self.n_init, options, seed, tie, cut, self.orient,
+            progress, stages, links,
         )  # fmt: skip
         tree, labels = divider.until(n_clusters, threads(self.n_jobs))
         self.labels_ = labels.astype(np.int32)
@@ -57,7 +60,7 @@ class ClustersDivided(ClustersUneven):
         # Sparse rows are mostly texts: the few that share a rare word lie best apart of all, and are no cluster.
         told_apart = not (is_sparse(X) or any(division.ties_split for division in tree.divisions))
         if estimated and self.init == "best" and links is None and told_apart:
-            self._replace_by_uneven(X, kernel, options, seed)
+            self._replace_by_uneven(X, kernel, space or self._space(X, kernel, options, seed), options, seed)
         if stages is not None:
             stages.close()
         progress.end(fitted=True)

@@ -1,15 +1,18 @@
-"""Two clusters of any sizes, where they lie clearly better apart than those found.
+"""Two clusters of any sizes: those of k-means, relabelled by their SVM, unless those found run clearly better between
+the rows.
 
 Label vectors of two clusters keep to a balance, and f is cut where it has a valley. Where one cluster is small, f
-rather parts the large one, and has no valley between the two. k-means without a balance finds smaller clusters, and
-means that are joined find smaller ones yet. They are compared with the clusters found by the rule of `joint_clusters`:
-which share of the loss is left by a function that tells them apart, beside how far apart they lie. None that lies less
-far apart than those found is taken: margins around a few similar texts among many are large, and tell nothing.
+rather parts the large one; and where there is no clear margin at all, as between embeddings of two topics, label
+vectors go to the bounds of the balance. k-means knows no balance, but cuts long clusters across. Which of the two runs
+between the rows, and not through them, their neighbours tell: how many of them it parts, beside how many clusters of
+these sizes would part by chance. What takes the place of k-means must part clearly fewer, and its function must not
+leave clearly more of the loss.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.neighbors import NearestNeighbors
 
 from wellsvm._arguments import threads
 from wellsvm._typing import FloatArray, IntArray, Matrix
@@ -27,16 +30,14 @@ __all__ = ["ClustersUneven"]
 class ClustersUneven(ClusterModel):
     """Replaces two clusters by better ones of any sizes."""
 
-    def _replace_by_uneven(self, X: Matrix, kernel: Kernel, options: Options, seed: int) -> None:
-        """Look for clusters of any sizes, and store them where they are clearly better than ``labels_``."""
-        price = self.C_
-        space = self._space(X, kernel, options, seed)
+    def _replace_by_uneven(self, X: Matrix, kernel: Kernel, space: Space, options: Options, seed: int) -> None:
+        """Look for clusters of any sizes, and store them unless ``labels_`` run clearly better between the rows."""
         found = self._uneven(space, options, seed)
         if found is None:
-            self.C_ = price
             return
-        larger = int(np.argmax(np.bincount(found.labels, minlength=2)))
-        sign = 1 if larger == 0 else -1  # f is positive on the smaller cluster
+        sizes = np.bincount(found.labels, minlength=2)
+        first = int(np.argmax(sizes)) if sizes[0] != sizes[1] else int(found.labels[0])
+        sign = 1 if first == 0 else -1  # f is positive on the smaller cluster; of equal ones, on that without row 0
         self._store_in(space, X, kernel, sign * found.weights, sign * found.intercepts)
         self.labels_ = (self._evaluate(X)[:, 0] > 0).astype(np.int32)  # as found, but where f is 0 up to rounding
         self.threshold_ = np.zeros(1)
@@ -47,14 +48,14 @@ class ClustersUneven(ClusterModel):
         self.n_iter_, self.status_ = found.n_rounds, str(found.status)
 
     def _uneven(self, space: Space, options: Options, seed: int) -> JointClusters | None:
-        """Clusters clearly better than ``labels_``; of many rows some are compared."""
+        """Clusters of k-means, relabelled, or None where ``labels_`` are to stay; of many rows some are compared."""
         loss = "squared_hinge" if self.loss == "auto" else loss_of(self)
 
         def joint_of(rows: LinearRows) -> Joint:
             def assign(values: FloatArray) -> tuple[IntArray, FloatArray]:
                 return of_largest_value(values), np.zeros(2)
 
-            return Joint(rows, 2, self._price(rows), loss, assign, options, seed, threads(self.n_jobs))
+            return Joint(rows, 2, float(self.C_), loss, assign, options, seed, threads(self.n_jobs))
 
         rows, seen, labels = space.rows, space.seen, self.labels_.astype(np.intp)
         n, most = labels.size, options.k_means_sample
@@ -62,21 +63,33 @@ class ClustersUneven(ClusterModel):
             chosen = np.sort(np.random.default_rng([seed, 4]).choice(n, most, replace=False))
             rows, seen, labels = rows.part(chosen), seen.part(chosen), labels[chosen]
         joint = joint_of(rows)
-        starts = [
-            joint.start(options.start_draws, seen),
-            joint.joined_start(seen),
-            joint.joined_start(seen, options.many_joined_means),
-        ]
-        least = joint.spread(labels)
-        apart = [start for start in starts if joint.spread(start) >= least and _no_outliers(rows, start, options)]
-        better = joint.clearly_better(labels, apart)
-        if better is None:
+        means = joint.start(self.n_init, seen)
+        if not _no_outliers(rows, means, options):
+            return None
+        found = joint.settle(means)
+        if _clearly_between(labels, found.labels, joint, seen, options):
             return None
         if n > most:
-            better = joint.carried_over(better, space.rows)
-            joint = joint_of(space.rows)
-        found = joint.settle(better)
+            carried = joint.carried_over(found.labels, space.rows)
+            found = joint_of(space.rows).settle(carried)
         return found if _no_outliers(space.rows, found.labels, options) else None
+
+
+def _clearly_between(labels: IntArray, others: IntArray, joint: Joint, seen: LinearRows, options: Options) -> bool:
+    """Whether these clusters part clearly fewer neighbours than others, and leave not clearly more of the loss."""
+    some = seen.taken(np.arange(labels.size))
+    graph = NearestNeighbors(n_neighbors=min(options.parted_neighbors, labels.size - 1)).fit(some)
+    neighbours = graph.kneighbors(return_distance=False)  # none is a neighbour of its own
+    if not _parted(labels, neighbours) < options.clearly_less * _parted(others, neighbours):
+        return False
+    return options.clearly_less * joint.loss_left(labels) < joint.loss_left(others)
+
+
+def _parted(labels: IntArray, neighbours: IntArray) -> float:
+    """Share of the neighbours that two clusters part, beside that of rows in clusters of these sizes by chance."""
+    share = float(np.mean(labels))
+    by_chance = max(2 * share * (1 - share), np.finfo(np.float64).tiny)
+    return float(np.mean(labels[neighbours] != labels[:, None])) / by_chance
 
 
 def _no_outliers(rows: LinearRows, labels: IntArray, options: Options) -> bool:

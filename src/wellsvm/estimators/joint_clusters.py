@@ -7,9 +7,9 @@ deterministic annealing. On the way both sides of an SVM weigh the same, else sm
 weighs the root of its rows, which leaves large clusters their outer rows. Functions have intercepts that are hardly
 regularised: the mean of all rows lies inside a cluster that is much larger than the others.
 
-There are two starts, k-means and means that are joined to clusters of any size. After the lowest price the second one
-takes the place of the first where its functions leave clearly less of the loss, beside how far apart the clusters lie:
-margins alone would choose a few outlying rows.
+There are two starts, k-means and means that are joined to clusters of any size. Where the functions of the second one
+leave less of the loss, beside how far apart the clusters lie, both are annealed at the lowest price. The second one
+takes the place of the first where it leaves clearly less there. Margins alone would choose a few outlying rows.
 
 Linear functions need not separate one cluster from all others: of three in a row, not the one in the middle. Where the
 SVMs tear the clusters of the start up, so that those they end with lie much less apart, the functions are those of
@@ -72,11 +72,14 @@ class JointClusters(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Values of the functions, the functions themselves, and the loss without any."""
+    """Values of the functions, the functions themselves, the loss without any, and what they were trained for."""
 
     values: FloatArray
     solution: list[Solution] | PairSolution
     without: float
+    labels: IntArray
+    price: float
+    tol: float
 
 
 Solve: TypeAlias = Callable[[IntArray, float, float, Values | None], Values]
@@ -123,11 +126,11 @@ class Joint:
         rng = np.random.default_rng([self.seed, 0])
         return self.assign(means_of_clusters(seen, self.n_clusters, n_draws, rng, self.options))[0]
 
-    def joined_start(self, seen: LinearRows, means: int = Options.joined_means) -> IntArray:
-        """Clusters joined from more and smaller ones of k-means, which need not be of similar sizes: ``means`` times as
-        many."""
-        rng = np.random.default_rng([self.seed, means])
-        return self.assign(joined_means(seen, self.n_clusters, means, rng, self.options))[0]
+    def joined_start(self, seen: LinearRows) -> IntArray:
+        """Clusters joined from more and smaller ones of k-means, which need not be of similar sizes."""
+        times = self.options.joined_means
+        rng = np.random.default_rng([self.seed, times])
+        return self.assign(joined_means(seen, self.n_clusters, times, rng, self.options))[0]
 
     def relabel(self, starts: Sequence[IntArray]) -> JointClusters:
         """Anneal roughly from the best start on, and solve well for the clusters found.
@@ -153,11 +156,9 @@ class Joint:
         self.began = perf_counter()
         return self._settled(labels, None, self._against_the_rest)
 
-    def clearly_better(self, labels: IntArray, others: Sequence[IntArray]) -> IntArray | None:
-        """Of other clusters those that functions tell apart best, where that is clearly better than ``labels``."""
-        measures = [self._measure(one, None, self._against_the_rest) for one in (labels, *others)]
-        best = int(np.argmin(measures))
-        return others[best - 1] if measures[best] < self.options.clearly_less * measures[0] else None
+    def loss_left(self, labels: IntArray) -> float:
+        """The share of the loss without functions that functions of these clusters leave."""
+        return self._left(self._against_the_rest(labels, self.C, self.options.joint_rough * self.options.tol, None))
 
     def carried_over(self, labels: IntArray, rows: LinearRows) -> IntArray:
         """The clusters of other rows by the functions that tell the clusters of these apart."""
@@ -183,7 +184,7 @@ class Joint:
     def _annealed(self, starts: Sequence[IntArray], solve: Solve) -> tuple[IntArray, IntArray, Values]:
         """The start that is best after the lowest price, the clusters that it leads to, and their functions."""
         lowest, *higher = self.options.joint_prices
-        found = [(start, *self._anneal(start, None, [lowest], solve)) for start in starts]
+        found = [(start, *self._anneal(start, None, [lowest], solve)) for start in self._promising(starts, solve)]
         start, labels, last = found[0]
         if len(found) > 1:
             least = self._measure(labels, last, solve)
@@ -192,6 +193,14 @@ class Joint:
                 if measure < self.options.clearly_less * least:
                     (start, labels, last), least = other, measure
         return start, *self._anneal(labels, last, higher, solve)
+
+    def _promising(self, starts: Sequence[IntArray], solve: Solve) -> list[IntArray]:
+        """The first start, and those of the others that are better before they are annealed; few others get better."""
+        first, *others = starts
+        if not others:
+            return [first]
+        most = self.options.promising * self._measure(first, None, solve)
+        return [first, *(other for other in others if self._measure(other, None, solve) < most)]
 
     def _no_outliers(self, found: tuple[IntArray, IntArray, Values]) -> bool:
         """Whether every cluster has more rows than outliers would be: margins around a few rows are always large."""
@@ -202,7 +211,10 @@ class Joint:
         """The share of the loss that functions leave over the spread of the clusters: the lower the better."""
         found = solve(labels, self.C, self.options.joint_rough * self.options.tol, last)
         apart = max(self.spread(labels), np.finfo(np.float64).tiny)  # equal rows are not apart at all
-        return float(self._bounds(found)[0].sum()) / found.without / apart
+        return self._left(found) / apart
+
+    def _left(self, found: Values) -> float:
+        return float(self._bounds(found)[0].sum()) / found.without
 
     def _anneal(
         self, labels: IntArray, found: Values | None, prices: Sequence[float], solve: Solve
@@ -244,22 +256,29 @@ class Joint:
         return np.asarray(price * share ** -(1.0 if price < self.C else self.exponent))
 
     def _against_the_rest(self, labels: IntArray, price: float, tol: float, before: Values | None) -> Values:
-        """One SVM per cluster, or one for two clusters, from the dual variables of those before on."""
+        """One SVM per cluster, or one for two clusters, from the dual variables of those before on.
+
+        The SVM of a cluster that no row came to or left is as it was.
+        """
         n_rows, told = labels.size, [1] if self.n_clusters == 2 else list(range(self.n_clusters))
+        svms: list[Solution] = [] if before is None else before.solution  # type: ignore[assignment]
+        solved = before.labels if before is not None and (before.price, before.tol) == (price, tol) else None
 
         def svm(place: int, k: int) -> Solution:
             inside = labels == k
+            if solved is not None and np.array_equal(inside, solved == k):
+                return svms[place]
             size = np.where(inside, inside.sum(), n_rows - inside.sum())
             y = np.where(inside, 1, -1).astype(np.int8)
             losses = Losses.of(self.loss, self._prices(price, 2 * size / n_rows))
             rng = np.random.default_rng([self.seed, 1 + len(self.history), k])
-            alpha = before.solution[place].alpha if before is not None else None  # type: ignore[union-attr]
-            known = BalancedLabels.known(y)
+            alpha, known = svms[place].alpha if svms else None, BalancedLabels.known(y)
             return fit_svm(self.with_bias, known, losses, y, tol=tol, rng=rng, alpha=alpha, options=self.options)
 
-        svms = run([partial(svm, place, k) for place, k in enumerate(told)], self.n_jobs)
-        without = sum(svm.state.losses.total(np.zeros(n_rows), None) for svm in svms)
-        return Values(self._for_every_cluster(np.stack([svm.scores() for svm in svms], axis=1)), svms, without)
+        found = run([partial(svm, place, k) for place, k in enumerate(told)], self.n_jobs)
+        without = sum(svm.state.losses.total(np.zeros(n_rows), None) for svm in found)
+        values = self._for_every_cluster(np.stack([svm.scores() for svm in found], axis=1))
+        return Values(values, found, without, labels, price, tol)
 
     def _for_every_cluster(self, values: FloatArray) -> FloatArray:
         """Values for every cluster; two have one function, and what is for one of them is against the other."""
@@ -271,7 +290,7 @@ class Joint:
         C = self._prices(price, self.n_clusters * sizes[labels] / labels.size)
         U = np.zeros((rows.n_features + 1, self.n_clusters)) if before is None else before.solution.U  # type: ignore
         solution = fit_pairs(rows, labels, C, U, tol, self.options)
-        return Values(solution.values, solution, 0.5 * (self.n_clusters - 1) * float(C.sum()))
+        return Values(solution.values, solution, 0.5 * (self.n_clusters - 1) * float(C.sum()), labels, price, tol)
 
     def _functions(self, found: Values) -> tuple[FloatArray, FloatArray]:
         if isinstance(found.solution, PairSolution):

@@ -138,6 +138,9 @@ class EstimatorConstants:
     """A start of joined means is taken where the share of the loss that its functions leave over the ratio of scatters
     is less than this much of what k-means comes to. At 1 more is gained on uneven clusters, and more is lost on
     emb_topics and USPS (docs/choices.md, cluster sizes)."""
+    promising: float = 0.95
+    """It is annealed only where that share is less than this much already for the starts as they are. Of 312 fits of
+    clustering_sizes it was taken in 22, all of which were below 0.93; more than half of the fits were above 1."""
     outliers: float = 0.1
     """A start of joined means whose smallest cluster has no more than this share of the mean number of rows is not
     taken: of few rows in many dimensions without any clusters, single rows have the largest margins."""
@@ -150,12 +153,12 @@ class EstimatorConstants:
     gives rows of large clusters to small ones, 0 lets small clusters vanish, and 0.5 does best (the same place)."""
     joined_means: int = 3
     """Means for every cluster that a start joins its clusters from: enough to part what does not belong together."""
-    many_joined_means: int = 10
-    """The same for one more start of two clusters: a cluster of a few rows in a hundred has a mean of its own only
-    where there are many. 6 found fewer small clusters, 15 about as many (docs/choices.md, two clusters)."""
+    parted_neighbors: int = 10
+    """Nearest neighbours of a row by which two clusters are compared with those of k-means; 6 did as well
+    (docs/choices.md, two clusters)."""
     fewest_rows: int = 5
     """Rows that a cluster of any size has at least: fewer are taken for outliers, around which margins are always
-    large. 4 and 5 found as many small clusters, 4 more outliers (docs/choices.md, two clusters)."""
+    large."""
     least_cluster_share: float = 0.01
     """The same as a share of the rows: of thousands of rows, five that lie apart are outliers too (two of 300 rows
     were, among heavy tails)."""

@@ -185,24 +185,16 @@ class CentredBlockRows(BlockRows):
         options: Options = Options(),
         budget: Budget | None = None,
     ) -> None:
-        self.original, self.mean = blocks, blocks.total() / max(1, blocks.shape[0])
-        cuts = blocks.cuts(np.arange(blocks.shape[0]))
-        centred = blocks.made(cuts, less_mean, [self.mean.astype(blocks.dtype)] * len(cuts))
-        super().__init__(centred, bias, n_jobs, options, budget)
+        super().__init__(blocks, bias, n_jobs, options, budget, blocks.total() / max(1, blocks.shape[0]))
 
     def __reduce__(self) -> Any:
-        return type(self), (self.original, self.bias, self.n_jobs, self.options)
+        return type(self), (self.blocks, self.bias, self.n_jobs, self.options)
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances, less their own mean."""
         if chosen.size <= self.most_taken:
-            return CentredRows(self.original.gather(chosen), self.bias, self.n_jobs, self.options)
-        return CentredBlockRows(some_of(self.original, chosen), self.bias, self.n_jobs, self.options, self.budget)
-
-    def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The mean's value goes into the intercepts."""
-        weights, intercepts = super().split_intercept(coef)
-        return weights, intercepts - np.array([w @ self.mean for w in weights])
+            return CentredRows(self.blocks.gather(chosen), self.bias, self.n_jobs, self.options)
+        return CentredBlockRows(some_of(self.blocks, chosen), self.bias, self.n_jobs, self.options, self.budget)
 
 
 # ------------------------------------------------------------------ blocks made of others
@@ -211,11 +203,6 @@ class CentredBlockRows(BlockRows):
 def as_they_are(X: Matrix, own: Any) -> Matrix:
     """Rows as they are."""
     return X
-
-
-def less_mean(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Rows less a mean."""
-    return np.asarray(X - mean)
 
 
 def mean_of_groups(X: Matrix, starts: IntArray) -> Matrix:

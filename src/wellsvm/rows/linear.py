@@ -359,9 +359,9 @@ class LinearRows:
 
 
 class CentredRows(LinearRows):
-    """Dense rows less their mean; what is learned from them is told as a function of the rows as they were.
+    """Dense rows seen from their mean; what is learned from them is told as a function of the rows as they were.
 
-    A part of the rows is centred anew.
+    X is not copied. A part of the rows is centred anew.
     """
 
     centred = True
@@ -369,16 +369,9 @@ class CentredRows(LinearRows):
     def __init__(
         self, X: np.ndarray, bias: float = 0.0, n_jobs: int | None = None, options: Options = Options()
     ) -> None:
-        self.original = X
         with np.errstate(over="ignore", invalid="ignore"):  # `squared_norms` refuses what overflows, and names the row
-            self.mean: FloatArray = X.mean(axis=0, dtype=np.float64)
-            super().__init__(X - self.mean.astype(X.dtype), bias, n_jobs, options)
+            super().__init__(X, bias, n_jobs, options, X.mean(axis=0, dtype=np.float64))
 
     def part(self, chosen: IntArray) -> CentredRows:
         """The rows of some instances, less their own mean."""
-        return CentredRows(self.original[chosen], self.bias, self.n_jobs, self.options)
-
-    def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The mean's value goes into the intercepts."""
-        weights, intercepts = super().split_intercept(coef)
-        return weights, intercepts - np.array([w @ self.mean for w in weights])
+        return CentredRows(self.X[chosen], self.bias, self.n_jobs, self.options)
