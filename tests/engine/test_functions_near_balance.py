@@ -31,8 +31,9 @@ def test_positives_end_at_the_slack(wanted):
 
 def test_what_is_near_enough_stays_as_it_is():
     f = np.linspace(-1, 1, 100)  # half of them positive
-    assert moved(f, 54).offsets == moved(f, 46).offsets == moved(f, 10, 60).offsets == 0
-    assert moved(f, 56).offsets > 0 > moved(f, 44).offsets
+    near, far = (round(50 + 100 * Options.share_slack * part) for part in (0.8, 1.2))
+    assert moved(f, near).offsets == moved(f, 100 - near).offsets == moved(f, 10, 60).offsets == 0
+    assert moved(f, far).offsets > 0 > moved(f, 100 - far).offsets
 
 
 def test_where_all_rows_are_to_be_on_one_side_there_is_no_border():

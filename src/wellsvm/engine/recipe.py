@@ -107,7 +107,7 @@ class Functions(NamedTuple):
 
     def near_balance(self, label_sets: Sequence[BalancedLabels]) -> Functions:
         """The same, moved where the positives among the unlabeled rows are too many or too few by more than
-        `Options.share_slack` of them: a smooth search keeps the mean of f, which tells little where f is small."""
+        `Options.share_slack` of them: smooth searches keep the mean of f, which tells little where f is small."""
         steps = np.array([_step_to_balance(f[y.free], y) for f, y in zip(self.values.T, label_sets)])
         return Functions(self.coefficients, self.offsets + steps, self.values + steps)
 

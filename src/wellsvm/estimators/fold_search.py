@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial as bind
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent
 from wellsvm.estimators.held_out_choice import for_folds, held_out_score
-from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
@@ -154,14 +152,13 @@ class FoldSearch:
         return trial._shares(rows, data.partial, data.loss, prices, self.roughly, held_out)
 
     def mean_function(self, number: int, price: int) -> Functions:
-        """The mean over the folds of what a candidate finds at a price of the grid, each near its own balance."""
+        """The mean over the folds of what a candidate finds at a price of the grid."""
         rows, space = self.rows(number)
         each = [bind(self._function, rows, space, number, fold, price) for fold in range(len(self.folds))]
         return Functions.mean(run(each, self.n_jobs))
 
     def _function(self, rows: Rows, space: Coordinates | None, number: int, fold: int, price: int) -> Functions:
-        found = next(islice(self._walk(rows, space, number, fold), price, None))
-        return Functions.of(found).near_balance(self._label_sets(number, fold))
+        return next(Functions.of(found) for k, found in enumerate(self._walk(rows, space, number, fold)) if k == price)
 
     def _along_grid(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> list[float]:
         """Score of every price."""
@@ -177,15 +174,11 @@ class FoldSearch:
             tell(f"fold {walk + 1} of {self.n_searched}: score {found[best]:.3f} with C_unlabeled={data.grid[best]:g}")
         return found
 
-    def _label_sets(self, number: int, fold: int) -> list[BalancedLabels]:
-        """The labels that a fold allows."""
-        shares = self._fold_shares[number % len(self.trials) * len(self.folds) + fold]
-        return self.candidate(number)[0]._label_sets(self.data.partial, shares and shares.shares, self._held_out(fold))
-
     def _walk(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Iterator[Found]:
         """What is found at every price. Rows not for training are held out: same rows, price 0."""
         data, trial, held_out = self.data, self.candidate(number)[0], self._held_out(fold)
-        label_sets = self._label_sets(number, fold)
+        shares = self._fold_shares[number % len(self.trials) * len(self.folds) + fold]
+        label_sets = trial._label_sets(data.partial, shares and shares.shares, held_out)
         prices = [trial._prices(data.X, data.partial, data.sample_weight, value, held_out) for value in data.grid]
         losses = [Losses.of(data.loss, C) for C in prices]
         together, free = trial._searches_together(label_sets), ~data.partial.labeled
