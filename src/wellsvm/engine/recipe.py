@@ -24,6 +24,7 @@ from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import at_full_price, begins_on_some, search
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.engine.task import Guess, Opening, Task
+from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
@@ -104,10 +105,26 @@ class Functions(NamedTuple):
         offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
         return cls(np.stack([one.coefficients() for one in found]), offsets, values_of(found))
 
+    def near_balance(self, label_sets: Sequence[BalancedLabels]) -> Functions:
+        """The same, moved where the positives among the unlabeled rows are too many or too few by more than
+        `Options.share_slack` of them: smooth searches keep the mean of f, which tells little where f is small."""
+        steps = np.array([_step_to_balance(f[y.free], y) for f, y in zip(self.values.T, label_sets)])
+        return Functions(self.coefficients, self.offsets + steps, self.values + steps)
+
     @classmethod
     def mean(cls, several: Sequence[Functions]) -> Functions:
         """The mean of several."""
         return cls(*(np.mean(part, axis=0) for part in zip(*several)))
+
+
+def _step_to_balance(f: FloatArray, labels: BalancedLabels) -> float:
+    """What to add to f of the unlabeled rows: 0, or what puts the border halfway between two of them."""
+    n_positive, slack = int(np.count_nonzero(f > 0)), int(Options.share_slack * f.size)
+    wanted = int(np.clip(n_positive, max(labels.low - slack, 0), min(labels.high + slack, f.size)))
+    if wanted in (n_positive, 0, f.size):  # nothing to do, or no border to put anywhere
+        return 0.0
+    rising, first = np.sort(f), f.size - wanted
+    return -0.5 * float(rising[first - 1] + rising[first])
 
 
 def values_of(found: Sequence[Solution | SmoothSolution]) -> FloatArray:

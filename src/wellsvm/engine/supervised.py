@@ -6,6 +6,7 @@ about how many rows it has. Values of labeled rows are out-of-fold: those of an 
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -76,10 +77,11 @@ def supervised_values(
     columns = [1] if n_classes == 2 else range(n_classes)
     out_of_fold, points = np.zeros((labeled.size, len(columns))), []
     for column, k in enumerate(columns):
-        points.append(_balanced_svm(near, codes == k, C, rng, options).coefficients())
+        orders = deepcopy(rng)  # the same for every class: in which order they come must not count
+        points.append(_balanced_svm(near, codes == k, C, orders, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f
-            svm = _balanced_svm(near, codes == k, np.where(held_out, 0.0, C), rng, options)
+            svm = _balanced_svm(near, codes == k, np.where(held_out, 0.0, C), orders, options)
             known = held_out & (counts[codes] > 1)
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)

@@ -306,7 +306,8 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         options: Options,
         functions: Functions | None = None,
     ) -> None:
-        """Store what was fitted; ``functions`` take the place of those that the fits found."""
+        """Store what was fitted; ``functions`` take the place of those that the fits found, and label the rows as they
+        predict them."""
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.classes_ = partial.classes
@@ -314,9 +315,10 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         self._store_coefficients(X, kernel, rows, coefficients, offsets)
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
         binary = len(fits) == 1
-        codes = fits[0].task.labels.linear_oracle(values[:, 0]) > 0 if binary else np.argmax(values, axis=1)
+        predicted = (values[:, 0] > 0).astype(np.intp) if binary else np.argmax(values, axis=1)
+        balanced = binary and functions is None
+        codes = fits[0].task.labels.linear_oracle(values[:, 0]) > 0 if balanced else predicted
         self.transduction_ = self.classes_[np.where(partial.labeled, partial.codes, codes)]
-        predicted = (values[:, 0] > 0).astype(np.intp) if binary else codes
         asked = ~partial.labeled if not partial.labeled.all() else partial.labeled
         self.balance_found_ = np.bincount(predicted[asked], minlength=len(partial.classes)) / np.count_nonzero(asked)
 

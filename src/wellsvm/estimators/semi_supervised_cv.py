@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer
 
 from wellsvm._arguments import flag, number, price, seed_of, threads, whole_number
 from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm.engine.recipe import Fit, Task
+from wellsvm.engine.recipe import Fit, Functions, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
@@ -46,7 +46,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     :class:`SemiSupervisedSVC`: unlabeled rows are used only if they help. Along the grid, each fit starts from the
     previous one; the final fit follows the same path up to the chosen value. If at most 50 labels of two classes choose
     to use the unlabeled rows, and the search is "smooth", f is the mean of the functions of the folds (five or more),
-    which is more accurate than the function fitted on all rows.
+    which is more accurate than the function fitted on all rows. It is moved to where ``balance_found_`` is within 0.1
+    of ``balance_``.
 
     Parameters
     ----------
@@ -97,8 +98,9 @@ stopping, weight_update, search, intercept_scaling, probability
 
     Notes
     -----
-    All other attributes are those of :class:`SemiSupervisedSVC` and describe the fit on all rows; if f is the mean of
-    the folds' functions, ``transduction_`` and ``balance_found_`` are those of the mean.
+    All other attributes are those of :class:`SemiSupervisedSVC` and describe the fit on all rows, except that the
+    unlabeled rows of ``transduction_`` have the classes that ``predict`` gives them, also if ``balance_`` differs: with
+    few labels, f is mostly the mean of the folds' functions, or that of the supervised SVM.
 
     Examples
     --------
@@ -251,9 +253,12 @@ stopping, weight_update, search, intercept_scaling, probability
             *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, search.n_jobs, part)
         self.used_unlabeled_ = best_C > 0 or self.neighbors_ is not None
         averaged = self.used_unlabeled_ and self._averages(search, trial)
-        functions = search.mean_function(self.best_candidate_, best_C) if averaged else None
+        label_sets = trial._label_sets(partial, shares and shares.shares)
+        functions = Functions.of([fit.solution for fit in fits])
+        if averaged:
+            functions = search.mean_function(self.best_candidate_, best_C).near_balance(label_sets)
         self._store(data.X, kernel, rows, partial, fits, options, functions)
-        self._store_shares(partial, shares, trial._label_sets(partial, shares and shares.shares))
+        self._store_shares(partial, shares, label_sets)
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, prices[best_C], seed, options)
 

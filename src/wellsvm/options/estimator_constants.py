@@ -72,6 +72,9 @@ class EstimatorConstants:
     averaged_folds: int = 5
     """Folds from which a search with few labels averages their functions: as many as it was measured with; each must
     have seen most labels (docs/choices.md, SemiSupervisedSVCCV)."""
+    share_slack: float = 0.1
+    """How far the share of positives of their mean may be from the one estimated: with 0 clusters are cut, and nearer
+    than this some sets lose what others gain (docs/choices.md, SemiSupervisedSVCCV)."""
     few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
     """Widths that it tries then. Of the four above, with neighbours these are the two best with 10 to 50 labels; 16 is
     far behind without them (docs/choices.md, SemiSupervisedSVCCV)."""
