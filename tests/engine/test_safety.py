@@ -129,14 +129,7 @@ def test_values_of_labeled_rows_come_in_the_order_of_the_rows():
 
 @pytest.mark.parametrize(("saved", "partitions"), [([0.6] * 6 + [0.5] * 6, 1), ([1.0] * 4 + [-0.2] * 8, 3)])
 def test_folds_are_drawn_anew_only_where_the_verdict_is_near(saved, partitions, monkeypatch):
-    codes, seeds = np.arange(12) % 2, []
-
-    def values(rows, codes, shares, loss, C, seed, options):
-        seeds.append(seed)
-        return OutOfFold(codes, np.ones(12, dtype=bool), np.zeros((12, 1)), np.ones((12, 1)))
-
-    monkeypatch.setattr(safety, "out_of_fold", values)
-    monkeypatch.setattr(safety, "ramp_losses", lambda found, _: np.array(saved) * (1 - found[:, 0]))
+    codes, seeds = np.arange(12) % 2, saving(saved, 0.0, monkeypatch)
     judge(np.random.default_rng(0).standard_normal((12, 2)), codes, seed=7)
     assert seeds == [7, 8, 9][:partitions]
     assert Options.judge_partitions == 3
@@ -194,13 +187,45 @@ def test_values_that_say_nothing_cost_as_much_as_a_guess(n_classes):
     np.testing.assert_allclose(losses, 2 * (1 - 1 / n_classes))
 
 
-def test_every_row_held_out_weighs_the_same():
-    gains = np.array([1.0, 0.0, 0.0, 0.0])
-    verdict = safety._compare(gains, gains, Options())
+def saving(losses, more_right, monkeypatch):
+    """Let held-out rows, all of which are counted, save these losses, and some more of them be right."""
+    n = len(losses)
+
+    def values(rows, codes, shares, loss, C, seed, options):
+        seen.append(seed)
+        return OutOfFold(codes, np.ones(n, dtype=bool), np.zeros((n, 1)), np.ones((n, 1)))
+
+    seen = []
+    monkeypatch.setattr(safety, "out_of_fold", values)
+    monkeypatch.setattr(safety, "ramp_losses", lambda found, _: np.array(losses) * (1 - found[:, 0]))
+    monkeypatch.setattr(safety, "_right", lambda found, _: np.full(n, more_right) * found[:, 0])
+    return seen
+
+
+def test_every_row_held_out_weighs_the_same(monkeypatch):
+    saving([1.0, 0.0, 0.0, 0.0], 0.0, monkeypatch)
+    X, codes = np.random.default_rng(0).standard_normal((4, 1)), np.arange(4) % 2
+    verdict = judge(X, codes)
     assert verdict.gain == pytest.approx(0.25)
     assert verdict.error == pytest.approx(np.sqrt(0.75**2 + 3 * 0.25**2) / 4)
     assert not verdict.helps
-    assert safety._compare(gains, gains, Options(judge_errors=1.0)).helps
+    assert judge(X, codes, options=Options(judge_errors=1.0)).helps
+
+
+@pytest.mark.parametrize(
+    ("more_right", "losses", "helps"),
+    [
+        (0.0, [1.0] * 4 + [-0.2] * 16, True),
+        (-0.1, [1.0] * 4 + [-0.2] * 16, False),
+        (-0.1, [1.0] * 14 + [0.0] * 6, True),
+    ],
+)
+def test_where_labels_have_room_a_small_gain_must_not_come_with_more_errors(more_right, losses, helps, monkeypatch):
+    seen = saving(losses, more_right, monkeypatch)
+    X, codes = np.random.default_rng(0).standard_normal((20, 1000)), np.arange(20) % 2
+    assert safety.labels_have_room(LinearRows(X, 1.0), 20, 2, 0)
+    assert judge(X, codes).helps == helps
+    assert len(seen) == (3 if losses[-1] < 0 else 1)
 
 
 def test_the_only_two_labels_of_a_rare_class_do_not_decide_for_all(monkeypatch):
@@ -249,6 +274,8 @@ def test_where_every_label_has_room_a_small_gain_is_enough_and_a_loss_is_not():
         crowded = judge(X, codes, seed=seed, options=replace(once, label_room=np.inf))
         verdicts[seed] = judge(X, codes, seed=seed, options=once), crowded
         assert verdicts[seed][0][:2] == crowded[:2]
-    assert all(roomy.helps == (roomy.gain > 0) for roomy, _ in verdicts.values())
+    for roomy, crowded in verdicts.values():
+        clear = roomy.more_right >= 0 or crowded.helps
+        assert roomy.helps == (roomy.gain > 0 and clear)
     assert any(roomy.helps and not crowded.helps for roomy, crowded in verdicts.values())
     assert not all(roomy.helps for roomy, _ in verdicts.values())

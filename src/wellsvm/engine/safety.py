@@ -15,9 +15,10 @@ more often than not, even if it is right less often than the function of the lab
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and such bars are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have most to
-say. So it is enough that they lower the mean loss at all, kernel or not. Dimensions are counted as they are used: the
-squared mean of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are
-counted as they bear on one border: two classes are told apart by the labels of two classes.
+say. So it is enough that they lower the mean loss at all, kernel or not, unless fewer of the held-out rows are right:
+then the usual bar holds. Dimensions are counted as they are used: the squared mean of the rows' squared lengths over
+the mean squared inner product of two rows, all centred. Labels are counted as they bear on one border: two classes are
+told apart by the labels of two classes.
 """
 
 from __future__ import annotations
@@ -51,9 +52,8 @@ def judge_unlabeled(
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
     roomy = labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options)
-    by_kernel = isinstance(rows, GramRows) and not options.smooth and not roomy
-    if roomy or by_kernel:
-        options = options.but(judge_errors=0.0 if roomy else options.judge_kernel_errors)
+    by_kernel = isinstance(rows, GramRows) and not options.smooth
+    usual = options.judge_kernel_errors if by_kernel else options.judge_errors
     gains: list[FloatArray] = []
     more_right: list[FloatArray] = []
     while True:
@@ -63,11 +63,16 @@ def judge_unlabeled(
         gains.append(saved[counted])
         changed = _right(found.with_unlabeled, found.codes) - _right(found.without, found.codes)
         more_right.append(changed[counted])
-        verdict = _compare(np.mean(gains, axis=0), np.mean(more_right, axis=0), options)
-        fewer = by_kernel and verdict.helps and verdict.more_right < 0
-        near = abs(verdict.gain - options.judge_errors * verdict.error) < options.judge_doubt * verdict.error
-        if not (near or fewer) or len(gains) == options.judge_partitions:
-            return verdict._replace(helps=verdict.helps and not fewer)
+        if not counted.any():
+            return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
+        mean = np.mean(gains, axis=0)
+        gain, error, more = float(mean.mean()), float(mean.std() / np.sqrt(mean.size)), float(np.mean(more_right))
+        bar = 0.0 if roomy else usual * error
+        lowers = gain > 0 and gain >= bar
+        doubted = more < 0 and (gain < usual * error if roomy else by_kernel)
+        near = abs(gain - bar) < options.judge_doubt * error or (lowers and doubted)
+        if not near or len(gains) == options.judge_partitions:
+            return Verdict(gain, error, more, lowers and not doubted)
 
 
 def labels_have_room(rows: Rows, n_labels: int, n_classes: int, seed: int, options: Options = Options()) -> bool:
@@ -111,11 +116,3 @@ def _right(values: FloatArray, codes: IntArray) -> FloatArray:
     """1 for rows whose class the values tell, else 0."""
     told = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
     return np.asarray(told == codes, dtype=np.float64)
-
-
-def _compare(gains: FloatArray, more_right: FloatArray, options: Options) -> Verdict:
-    """Means of both, the standard error of the gains, and what these say."""
-    if gains.size == 0:
-        return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
-    gain, error = float(gains.mean()), float(gains.std() / np.sqrt(gains.size))
-    return Verdict(gain, error, float(more_right.mean()), gain > 0 and gain >= options.judge_errors * error)

@@ -144,8 +144,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
         held-out labeled rows by one and a half standard errors; with a kernel by two, without making more errors; with
-        a smooth search by one. It is enough that they lower it where the rows use four dimensions or more for every
-        label (of two classes, where there are more). If the outcome is close, the folds are drawn again, three times at
+        a smooth search by one. It is enough that they lower it, without making more errors, where the rows use four
+        dimensions or more for every label (of two classes, where there are more). If the outcome is close, the folds are drawn again, three times at
         most. It does not depend on ``random_state`` or the names of two classes, nor on the order of the rows, if there
         are at most 1000 unlabeled ones (500 with a kernel). This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5

@@ -120,7 +120,8 @@ def test_results_of_another_machine_are_shown_where_the_data_are_missing(tmp_pat
     elsewhere = plan(SEMI, tmp_path)
     assert elsewhere.trials == ()
     assert elsewhere.results() == here
-    assert elsewhere.missing and not elsewhere.unknown
+    assert elsewhere.missing
+    assert not elsewhere.unknown
     assert elsewhere.runs == (len(elsewhere.others), len(elsewhere.others)), "as where the data are"
 
 
