@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -329,7 +330,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         X, partial = self._validate(X, y)
         loss = self._loss(X)
         if loss == "hinge" and options.search_prices:
-            options = options.but(search_prices=Options.hinge_prices)
+            options = replace(options, search_prices=Options.hinge_prices)
         C_unlabeled = self._C_unlabeled(loss)
         C = self._prices(X, partial, sample_weight, C_unlabeled)
         kernel, titles = make_kernel(self, X), self._titles(partial.classes)

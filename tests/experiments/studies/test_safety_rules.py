@@ -18,7 +18,7 @@ def split() -> Split:
     truth = np.arange(90) % 2
     X = rng.standard_normal((90, 3)) + 0.8 * truth[:, None]
     y = np.where(np.arange(90) < 10, truth, np.nan)
-    return Split(X[:60], y[:60], X[60:], truth[60:])
+    return Split(X[:60], y[:60], X[60:], truth[60:], truth[10:60])
 
 
 @pytest.mark.parametrize("rule", RULES)
