@@ -81,3 +81,11 @@ def test_no_module_keeps_a_number_of_its_own(package):
             if numbers and not names <= EXCEPTIONS.get(path.name, set()):
                 found.append(f"{path.name}: {', '.join(sorted(names))}")
     assert not found, f"constants that belong into Options: {found}"
+
+
+def test_options_can_be_changed_by_name_only():
+    changed = Options().but(tol=0.5)
+    assert changed == Options(tol=0.5)
+    assert Options().tol != 0.5
+    with pytest.raises(TypeError, match="no option 'tolerance'"):
+        changed.but(tolerance=1.0)

@@ -75,7 +75,7 @@ def _run(task: str, set: str, use: str, kernel: str, seed: int, method: str) -> 
     how = {"kernel": kernel, "refine": use == LABELING, "random_state": seed, **(TIGHT if method == "tight" else {})}
     with fit_facts() as facts:
         if task == "clusters":
-            model = MaxMarginClustering(**how).fit(X)
+            model = MaxMarginClustering(cut="balance", **how).fit(X)  # the relaxation's, whatever k-means finds
         elif task == "bags":
             bags, positive = _two_classes(Bags(X, data.groups), data)
             model = MultiInstanceSVC(positive_class=True, **how).fit(bags, positive)

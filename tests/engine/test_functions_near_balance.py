@@ -15,7 +15,7 @@ def moved(f, n_low, n_high=None, n_labeled=0):
     values = np.concatenate([np.full(n_labeled, 100.0), f])[:, None]
     known = np.concatenate([np.ones(n_labeled, dtype=np.int8), np.zeros(len(f), dtype=np.int8)])
     given = Functions(np.zeros((1, 2)), np.zeros(1), values)
-    found = given.near_balance([BalancedLabels(known, n_low, n_high)])
+    found = given.near_balance([BalancedLabels(known, n_low, n_high)], Options.share_slack)
     np.testing.assert_allclose(found.values - values, found.offsets[0])
     return found
 

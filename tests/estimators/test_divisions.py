@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
+from wellsvm import MaxMarginClustering
 from wellsvm.estimators.cuts import choose_cut
 from wellsvm.estimators.divisions import Tree
 from wellsvm.estimators.joint_clusters import Joint, of_largest_value, within_sizes
@@ -80,3 +82,11 @@ def test_sizes_are_kept_by_offsets_at_the_least_loss(seed):
 def test_equal_values_are_divided_to_keep_the_sizes():
     labels, _ = within_sizes(np.zeros((7, 3)), 2, 3)
     assert sorted(np.bincount(labels)) == [2, 2, 3]
+
+
+@pytest.mark.parametrize("how", [{"kernel": "rbf"}, {"kernel": "rbf", "cache_size": 1}, {"kernel": "poly"}])
+def test_clusters_under_a_kernel_are_divided_too(how):
+    X, truth = make_blobs(200, 5, centers=4, random_state=1)
+    model = MaxMarginClustering(4, many="divided", random_state=0, **how).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)

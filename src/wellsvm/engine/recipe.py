@@ -105,10 +105,10 @@ class Functions(NamedTuple):
         offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
         return cls(np.stack([one.coefficients() for one in found]), offsets, values_of(found))
 
-    def near_balance(self, label_sets: Sequence[BalancedLabels]) -> Functions:
-        """The same, moved where the positives among the unlabeled rows are too many or too few by more than
-        `Options.share_slack` of them: smooth searches keep the mean of f, which tells little where f is small."""
-        steps = np.array([_step_to_balance(f[y.free], y) for f, y in zip(self.values.T, label_sets)])
+    def near_balance(self, label_sets: Sequence[BalancedLabels], slack: float) -> Functions:
+        """The same, moved where the positives among the unlabeled rows are too many or too few by more than a share of
+        ``slack``: smooth searches keep the mean of f, which tells little where f is small."""
+        steps = np.array([_step_to_balance(f[y.free], y, slack) for f, y in zip(self.values.T, label_sets)])
         return Functions(self.coefficients, self.offsets + steps, self.values + steps)
 
     @classmethod
@@ -117,10 +117,10 @@ class Functions(NamedTuple):
         return cls(*(np.mean(part, axis=0) for part in zip(*several)))
 
 
-def _step_to_balance(f: FloatArray, labels: BalancedLabels) -> float:
+def _step_to_balance(f: FloatArray, labels: BalancedLabels, slack: float) -> float:
     """What to add to f of the unlabeled rows: 0, or what puts the border halfway between two of them."""
-    n_positive, slack = int(np.count_nonzero(f > 0)), int(Options.share_slack * f.size)
-    wanted = int(np.clip(n_positive, max(labels.low - slack, 0), min(labels.high + slack, f.size)))
+    n_positive, n_slack = int(np.count_nonzero(f > 0)), int(slack * f.size)
+    wanted = int(np.clip(n_positive, max(labels.low - n_slack, 0), min(labels.high + n_slack, f.size)))
     if wanted in (n_positive, 0, f.size):  # nothing to do, or no border to put anywhere
         return 0.0
     rising, first = np.sort(f), f.size - wanted

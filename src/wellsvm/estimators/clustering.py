@@ -39,8 +39,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         Number of clusters.
     C : float or "scale", default="scale"
         Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, less their mean unless they
-        are sparse or ``center`` is False, so the scale of the data does not matter. Under a kernel, at most 300 rows,
-        drawn at random, span the space in which this norm is taken.
+        are sparse or ``center`` is False, so the scale of the data does not matter. Under a kernel, it is always less
+        their mean, and at most 300 rows, drawn at random, span the space in which this norm is taken.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel; a callable maps two matrices to the matrix of kernel values. With "linear", dense rows are centered;
         sparse rows are not.
@@ -52,11 +52,12 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "paper" is hinge for the linear kernel and squared hinge otherwise. "auto" is the same for two clusters, and
-        squared hinge for more.
+        "paper" is hinge for the linear kernel and squared hinge otherwise. "auto" is the same for the relaxation of two
+        clusters, and squared hinge for their comparison with k-means (see ``balance``) and for more clusters.
     fit_intercept : bool, default=False
         Whether to add a constant feature, which is regularized like the others. The threshold between the clusters is
-        chosen in either case. More than two clusters found together always have intercepts.
+        chosen in either case. More than two clusters found together always have intercepts, and so do two that are taken
+        from k-means.
     balance : float or "auto", default="auto"
         beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
@@ -148,8 +149,9 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_functions,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
-        label vector generated. Finding no violation does not prove that there is none. If the clusters were found
-        together: the bounds of the SVM of every cluster for ``labels_``, and no violation, since no label vector is
+        label vector generated. Finding no violation does not prove that there is none. Fits of two clusters can be compared by
+        their objective only if all have the same ``status_``: clusters taken from k-means have that of their own SVM,
+        with an intercept and other weights. If the clusters were found together: the bounds of the SVM of every cluster for ``labels_``, and no violation, since no label vector is
         generated.
     refined_objective_, refined_gap_ : float, array or None
         Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM was solved; None

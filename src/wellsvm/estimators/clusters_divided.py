@@ -54,7 +54,7 @@ class ClustersDivided(ClustersUneven):
         tree, labels = divider.until(n_clusters, threads(self.n_jobs))
         self.labels_ = labels.astype(np.int32)
         self.children_ = tree.children
-        self._store_divisions(X, kernel, tree.divisions)
+        self._store_divisions(X, kernel, rows, tree.divisions)
         labelings = [_on_all_rows(division, X.shape[0]) for division in tree.divisions]
         self._store_report([division.fit for division in tree.divisions], labelings, options.tol)
         # Sparse rows are mostly texts: the few that share a rare word lie best apart of all, and are no cluster.
@@ -73,7 +73,9 @@ class ClustersDivided(ClustersUneven):
         price = Options.scaled_C if self.C == "scale" else float(self.C)
         return make_rows(X, kernel, self.fit_intercept, price, self.cache_size)
 
-    def _store_divisions(self, X: Matrix, kernel: Kernel, divisions: list[Division]) -> None:
+    def _store_divisions(
+        self, X: Matrix, kernel: Kernel, rows: GramRows | LinearRows, divisions: list[Division]
+    ) -> None:
         """Store ``sign * (f - threshold)`` of every division as one function."""
         signs = np.array([division.sign for division in divisions])
         self.threshold_ = signs * np.array([division.threshold for division in divisions])
@@ -83,8 +85,8 @@ class ClustersDivided(ClustersUneven):
             parts = [d.fit.task.rows.split_intercept(d.sign * d.fit.coefficients()[None]) for d in divisions]
             self._store_function(stacked([LinearFunction(*part) for part in parts]), kernel)
         else:
-            (d,) = divisions
-            self._store_coefficients(X, kernel, d.fit.task.rows, d.sign * d.fit.coefficients()[None])
+            coefficients = [rows.from_part(d.sign * d.fit.coefficients(), d.members) for d in divisions]
+            self._store_coefficients(X, kernel, rows, np.stack(coefficients))
         self.intercept_ = self.intercept_ - self.threshold_
         self._warn_if(any(division.ties_split for division in divisions), TIES_SPLIT)
 

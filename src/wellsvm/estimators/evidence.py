@@ -35,6 +35,6 @@ def told_verdict(
     verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options, rows))
     if options.verbose:
         word = "used" if verdict.helps else "not used"
-        told = f"they save {verdict.gain:.3f} +- {verdict.error:.3f} of the labels' ramp loss"
-        tell(f"unlabeled rows are {word}: {told}, and {verdict.more_right:+.1%} of these are right when held out")
+        told = f"held-out labels lose {verdict.gain:.3f} +- {verdict.error:.3f} less with them"
+        tell(f"unlabeled rows are {word}: {told}, and {verdict.more_right:+.1%} more of these are right")
     return verdict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,8 +87,7 @@ def held_out_score(
 def for_folds(options: Options) -> Options:
     """How folds are solved. A smooth search cannot be cut as short: what it gains it gains in small steps."""
     tol = options.judge_tol if options.smooth else options.fold_tol
-    return replace(
-        options,
+    return options.but(
         verbose=0,
         tol=tol * options.tol,
         min_violation=tol * options.min_violation,

@@ -39,8 +39,8 @@ SEARCHES = ("local", "annealed")
 def roughly(options: Options) -> Options:
     """How to solve where bags are held out: well enough to rank values of bags."""
     factor = options.fold_tol
-    return replace(
-        options, verbose=0, tol=factor * options.tol, min_violation=factor * options.min_violation,
+    return options.but(
+        verbose=0, tol=factor * options.tol, min_violation=factor * options.min_violation,
         min_decrease=factor * options.min_decrease,
     )  # fmt: skip
 

@@ -256,7 +256,8 @@ stopping, weight_update, search, intercept_scaling, probability
         label_sets = trial._label_sets(partial, shares and shares.shares)
         functions = Functions.of([fit.solution for fit in fits])
         if averaged:
-            functions = search.mean_function(self.best_candidate_, best_C).near_balance(label_sets)
+            mean = search.mean_function(self.best_candidate_, best_C)
+            functions = mean.near_balance(label_sets, Options.share_slack)
         self._store(data.X, kernel, rows, partial, fits, options, functions)
         self._store_shares(partial, shares, label_sets)
         if flag("probability", self.probability):

@@ -140,7 +140,8 @@ class EstimatorConstants:
     clearly_less: float = 0.85
     """A start of joined means is taken where the share of the loss that its functions leave over the ratio of scatters
     is less than this much of what k-means comes to. At 1 more is gained on uneven clusters, and more is lost on
-    emb_topics and USPS (docs/choices.md, cluster sizes)."""
+    emb_topics and USPS (docs/choices.md, cluster sizes). Two clusters of the relaxation are kept where they part less
+    than this much of the neighbours that those of k-means part, and do not leave as much more of the loss."""
     promising: float = 0.95
     """It is annealed only where that share is less than this much already for the starts as they are. Of 312 fits of
     clustering_sizes it was taken in 22, all of which were below 0.93; more than half of the fits were above 1."""
