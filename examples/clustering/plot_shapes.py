@@ -71,9 +71,8 @@ def narrow(X, factor=8.0):
 
 def best_of_starts(X, starts=8, **parameters):
     """Fits from several starts, the one of lowest objective first."""
-    fits = [
-        MaxMarginClustering(kernel="rbf", cut="balance", random_state=s, **parameters).fit(X) for s in range(starts)
-    ]
+    models = [MaxMarginClustering(kernel="rbf", cut="balance", random_state=k, **parameters) for k in range(starts)]
+    fits = [model.fit(X) for model in models]
     return sorted(fits, key=lambda model: model.objective_)
 
 

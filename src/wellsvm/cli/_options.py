@@ -301,9 +301,7 @@ BalanceOfClusters = Annotated[
         help="Maximum size difference of two clusters, as a share of the rows; auto estimates the sizes.",
     ),
 ]  # fmt: skip
-Starts = Annotated[
-    int, typer.Option("--starts", help="Number of random halvings, and of runs of k-means, to start from.")
-]
+Starts = Annotated[int, typer.Option("--starts", help="Number of random halvings and of runs of k-means.")]
 Oracle = Annotated[OracleName, typer.Option("--oracle", help="How the next label vector is found.")]
 Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labeling after the relaxation.")]
 Tol = Annotated[float, typer.Option("--tol", help="Tolerance, relative to the objective.")]

@@ -56,8 +56,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         clusters, and squared hinge for their comparison with k-means (see ``balance``) and for more clusters.
     fit_intercept : bool, default=False
         Whether to add a constant feature, which is regularized like the others. The threshold between the clusters is
-        chosen in either case. More than two clusters found together always have intercepts, and so do two that are taken
-        from k-means.
+        chosen in either case. More than two clusters found together always have intercepts, and so do two that are
+        taken from k-means.
     balance : float or "auto", default="auto"
         beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
         rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
@@ -149,10 +149,10 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_functions,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
-        label vector generated. Finding no violation does not prove that there is none. Fits of two clusters can be compared by
-        their objective only if all have the same ``status_``: clusters taken from k-means have that of their own SVM,
-        with an intercept and other weights. If the clusters were found together: the bounds of the SVM of every cluster for ``labels_``, and no violation, since no label vector is
-        generated.
+        label vector generated. Finding no violation does not prove that there is none. Fits of two clusters can be
+        compared by their objective only if all have the same ``status_``: clusters taken from k-means have that of
+        their own SVM, with an intercept and other weights. If more clusters were found together: the bounds of the SVM
+        of every cluster for ``labels_``, and no violation, since no label vector is generated.
     refined_objective_, refined_gap_ : float, array or None
         Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM was solved; None
         without refinement.
