@@ -36,5 +36,5 @@ def told_verdict(
     if options.verbose:
         word = "used" if verdict.helps else "not used"
         told = f"held-out labels lose {verdict.gain:.3f} +- {verdict.error:.3f} less with them"
-        tell(f"unlabeled rows are {word}: {told}, and {verdict.more_right:+.1%} more of these are right")
+        tell(f"unlabeled rows are {word}: {told}, and the share that is right changes by {verdict.more_right:+.1%}")
     return verdict
