@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from wellsvm import threads
-from wellsvm.threads import run, slices
+from wellsvm import SemiSupervisedSVC, threads
+from wellsvm.threads import one_thread, run, slices
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 1000])
@@ -47,3 +50,36 @@ def test_an_error_in_one_thread_ends_the_others_at_their_next_slice(monkeypatch)
     assert 0 < stopped < 10**6
     time.sleep(0.05)
     assert len(seen) == stopped, "a thread goes on"
+
+
+def n_threads():
+    """The most threads that a library for matrices takes."""
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+def test_the_last_of_overlapping_parts_lifts_the_limit_of_one_thread():
+    with threadpool_limits(2):
+        first, second = one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        assert n_threads() == 1
+        first.__exit__(None, None, None)
+        assert n_threads() == 1  # the second still needs it
+        second.__exit__(None, None, None)
+        assert n_threads() == 2
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_fit_takes_one_thread_of_the_libraries_below_and_gives_the_others_back(fails):
+    rng, seen = np.random.default_rng(0), []
+
+    def kernel(X, Y):
+        seen.append(n_threads())
+        return (X @ Y.T) * (np.nan if fails else 1.0)
+
+    X, y = rng.standard_normal((30, 2)), np.array([0, 1] * 5 + [-1] * 20)
+    with threadpool_limits(2):
+        with pytest.raises(ValueError, match="NaN") if fails else nullcontext():
+            SemiSupervisedSVC(kernel=kernel, unlabeled=-1).fit(X, y)
+        assert n_threads() == 2
+    assert set(seen) == {1}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -79,9 +79,41 @@ def run(tasks: Sequence[Callable[[], Value]], n_jobs: int | None = None) -> list
             raise
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """While it lasts, libraries below us use one thread each."""
-    return _libraries().limit(limits=1)  # type: ignore[no-any-return]
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """While it lasts, the libraries below us use one thread each: our products are small, and threads that wait for
+    each other on a busy machine take many times as long. The limit holds for the whole process, so the first of
+    several fits that overlap sets it, and the last one lifts it."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
+
+
+class _Limit:
+    """The limit of `one_thread`, and how many ask for it."""
+
+    def __init__(self) -> None:
+        self._lock, self._askers = threading.Lock(), 0
+        self._set: Any = None
+
+    def enter(self) -> None:
+        """Set it, unless it is set."""
+        with self._lock:
+            if self._askers == 0:
+                self._set = _libraries().limit(limits=1)
+            self._askers += 1
+
+    def leave(self) -> None:
+        """Lift it, unless somebody else asks for it."""
+        with self._lock:
+            self._askers -= 1
+            if self._askers == 0:
+                self._set.restore_original_limits()
+
+
+_limit = _Limit()
 
 
 @cache

@@ -17,7 +17,7 @@ from wellsvm._input import check_matrix
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.bags import Bags, as_bags
 from wellsvm.estimators.bag_classifier import first_of_largest
-from wellsvm.estimators.base import all_or_nothing
+from wellsvm.estimators.base import fitting
 
 __all__ = ["BagRule"]
 
@@ -53,7 +53,7 @@ class BagRule(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             bags, y = self._checked(as_bags(bags, groups), reset=True), np.asarray(y)
             if y.shape != (len(bags),):
                 raise ValueError(f"y has shape {y.shape} for {len(bags)} bags; give one label per bag")

@@ -13,7 +13,7 @@ from wellsvm._input import check_matrix
 from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.baselines._kernel_matrix import KernelMatrix, function_of
 from wellsvm.engine.starts import best_aligned
-from wellsvm.estimators.base import KernelModel, all_or_nothing, make_kernel
+from wellsvm.estimators.base import KernelModel, fitting, make_kernel
 from wellsvm.labels import ClusterLabels
 from wellsvm.options import Options
 from wellsvm.rows import GramRows
@@ -62,7 +62,7 @@ class ClusterBaseline(ClusterMixin, KernelModel):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             X = check_matrix(self, X, reset=True)
             self._check_parameters(X.shape[0])
             kernel = make_kernel(self, X)

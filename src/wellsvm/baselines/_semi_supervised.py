@@ -14,7 +14,7 @@ import numpy as np
 from wellsvm._arguments import flag, number, seed_of
 from wellsvm._typing import FloatArray, LabelArray, Matrix
 from wellsvm.baselines._kernel_matrix import function_of
-from wellsvm.estimators.base import all_or_nothing, make_kernel, make_rows
+from wellsvm.estimators.base import fitting, make_kernel, make_rows
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.semi_supervised_base import SemiSupervisedBase
 from wellsvm.labels import BalancedLabels
@@ -125,7 +125,7 @@ class SemiSupervisedBaseline(SemiSupervisedBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y)
 
     @with_callbacks

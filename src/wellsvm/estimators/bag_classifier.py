@@ -18,7 +18,7 @@ from wellsvm._arguments import flag, price, require_class, whole_number
 from wellsvm._input import check_matrix
 from wellsvm._typing import BoolArray, FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.bags import Bags, as_bags
-from wellsvm.estimators.base import KernelModel, all_or_nothing, loss_of, make_kernel
+from wellsvm.estimators.base import KernelModel, fitting, loss_of, make_kernel
 from wellsvm.estimators.callbacks import CallbackSupportMixin
 from wellsvm.estimators.feature_names import validate_named
 from wellsvm.losses import Losses
@@ -63,7 +63,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             self._check_parameters()
             bags, codes = self._validate(bags, y, groups)
             return self._fit_checked(bags, codes, make_kernel(self, bags.X))

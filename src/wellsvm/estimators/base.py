@@ -34,13 +34,13 @@ from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
 from wellsvm.rows.making import kernel_rows
 from wellsvm.solver.master import Solution
 from wellsvm.solver.mixture import UPDATES
-from wellsvm.threads import run
+from wellsvm.threads import one_thread, run
 
 __all__ = [
     "AS_IN_PAPER",
     "KernelModel",
     "Silent",
-    "all_or_nothing",
+    "fitting",
     "loss_of",
     "make_kernel",
     "make_rows",
@@ -94,11 +94,13 @@ def options_of(estimator: Any, **others: Any) -> Options:
 
 
 @contextmanager
-def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Give an estimator back the attributes it had if `fit` fails: no half-written model."""
+def fitting(estimator: BaseEstimator) -> Iterator[None]:
+    """What holds while an estimator is fitted: it gets back the attributes it had if `fit` fails, so that no model is
+    half written, and the libraries below take one thread: ``n_jobs`` says how many we take."""
     before = dict(vars(estimator))
     try:
-        yield
+        with one_thread():
+            yield
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)

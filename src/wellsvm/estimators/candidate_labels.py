@@ -6,7 +6,7 @@ import numpy as np
 
 from wellsvm.engine.disambiguation import disambiguate, parts_tell
 from wellsvm.engine.joint import JointLabels
-from wellsvm.estimators.base import all_or_nothing
+from wellsvm.estimators.base import fitting
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.candidate_reading import read_candidates
 from wellsvm.estimators.weak_base import WeakBase
@@ -170,7 +170,7 @@ class CandidateLabelSVC(WeakBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y, sample_weight)
 
     @with_callbacks

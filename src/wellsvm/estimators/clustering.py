@@ -12,7 +12,7 @@ from wellsvm._arguments import choice, flag, number, path, price, seed_of, threa
 from wellsvm._input import check_matrix
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import FloatArray
-from wellsvm.estimators.base import AS_IN_PAPER, all_or_nothing, loss_of, make_kernel, options_of
+from wellsvm.estimators.base import AS_IN_PAPER, fitting, loss_of, make_kernel, options_of
 from wellsvm.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from wellsvm.estimators.clusters_divided import ClustersDivided
 from wellsvm.estimators.clusters_together import ClustersTogether
@@ -269,7 +269,7 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, must_link, cannot_link)
 
     @with_callbacks

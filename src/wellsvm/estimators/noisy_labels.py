@@ -12,7 +12,7 @@ from wellsvm._arguments import number
 from wellsvm._typing import BoolArray, FloatArray
 from wellsvm.engine.noise import Flips, choose_noise, choose_price
 from wellsvm.engine.report import tell
-from wellsvm.estimators.base import all_or_nothing
+from wellsvm.estimators.base import fitting
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels, svm_scores
 from wellsvm.labels.noisy import NoisyLabels
@@ -180,7 +180,7 @@ class NoisyLabelSVC(WeakBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y, sample_weight, trusted)
 
     @with_callbacks

@@ -10,7 +10,7 @@ from wellsvm._typing import BoolArray, FloatArray
 from wellsvm.engine.positive_shares import share_of_positives
 from wellsvm.engine.report import tell
 from wellsvm.engine.shares import Shares
-from wellsvm.estimators.base import all_or_nothing
+from wellsvm.estimators.base import fitting
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.positive_labels import read_positives
 from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
@@ -185,7 +185,7 @@ class PositiveUnlabeledSVC(WeakBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y, sample_weight)
 
     @with_callbacks

@@ -11,7 +11,7 @@ from wellsvm._typing import FloatArray
 from wellsvm.engine.group_judgement import GroupVerdict, judge_groups
 from wellsvm.engine.likely_counts import likely_counts, likely_scores
 from wellsvm.engine.recipe import Fit
-from wellsvm.estimators.base import all_or_nothing
+from wellsvm.estimators.base import fitting
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.group_shares import read_group_shares
 from wellsvm.estimators.weak_base import Ground, WeakBase, class_labels
@@ -200,7 +200,7 @@ class ProportionSVC(WeakBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y, groups, proportions, sample_weight)
 
     @with_callbacks

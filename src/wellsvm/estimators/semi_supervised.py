@@ -13,7 +13,7 @@ from wellsvm.engine.recipe import Task, stage
 from wellsvm.engine.safety import Verdict
 from wellsvm.estimators.base import (
     AS_IN_PAPER,
-    all_or_nothing,
+    fitting,
     make_kernel,
 )
 from wellsvm.estimators.callbacks import with_callbacks
@@ -319,7 +319,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y, sample_weight)
 
     @with_callbacks

@@ -15,7 +15,7 @@ from wellsvm._arguments import flag, number, price, seed_of, threads, whole_numb
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.recipe import Fit, Functions, Task
 from wellsvm.engine.shares import Shares
-from wellsvm.estimators.base import Silent, all_or_nothing, make_kernel
+from wellsvm.estimators.base import Silent, fitting, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.fold_search import FoldSearch, TrialData
 from wellsvm.estimators.held_out_choice import choose, errors_to_beat, few_label_folds
@@ -197,7 +197,7 @@ stopping, weight_update, search, intercept_scaling, probability
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, y, sample_weight)
 
     @with_callbacks

@@ -9,7 +9,7 @@ import numpy as np
 from wellsvm._arguments import choice
 from wellsvm._typing import FloatArray
 from wellsvm.engine.starts import climb_alignment
-from wellsvm.estimators.base import all_or_nothing
+from wellsvm.estimators.base import fitting
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.watched_labels import WatchedLabels
 from wellsvm.estimators.weak_base import Ground, WeakBase, svm_scores
@@ -180,7 +180,7 @@ class WeakLabelSVC(WeakBase):
         -------
         self
         """
-        with all_or_nothing(self):
+        with fitting(self):
             return self._fit(X, labels, sample_weight)
 
     @with_callbacks
