@@ -48,8 +48,9 @@ VERDICTS = {
 class Reading:
     """The paper's algorithm by another reading of the protocol.
 
-    A reading has fewer runs than the table. What it changes is taken run by run on the splits that both have, and added
-    to the table's figure: otherwise the luck of a few splits would look like an effect.
+    Most readings have fewer runs than the table. What they change is taken run by run on the splits that both have, and
+    added to the table's figure: otherwise the luck of a few splits would look like an effect. A reading that has all runs
+    of the table speaks for itself.
 
     Attributes
     ----------
@@ -60,7 +61,8 @@ class Reading:
     mean, gap : float
         The figure so made, and how far it is above the paper's.
     off : float
-        The gap in standard errors: of the paper's mean, of the table's, and of the change.
+        The gap in standard errors: of the paper's mean, of the table's, and of the change; or of the paper's mean and of
+        the reading's.
     svm_off : float or None
         The same of the SVM; None if the reading does not concern it.
     """
@@ -177,6 +179,10 @@ def _changed(table: PaperTable, row: Row, method: str, read: Cell) -> tuple[int,
     common = sorted(base.keys() & read.values.keys())
     if len(common) < 2:
         return None
+    if len(common) == len(base):
+        mean = float(np.mean(list(read.values.values())))
+        gap, off = _apart(list(read.values.values()), paper, std, table.protocol)
+        return read.n, mean, gap, abs(off)
     change = np.array([read.values[k] - base[k] for k in common])
     mean = float(np.mean(list(base.values())) + change.mean())
     variances = (

@@ -86,3 +86,10 @@ def test_the_text_has_a_line_for_each_and_says_what_verdicts_mean(tables):
 def test_without_all_tables_there_is_nothing_to_say(tables):
     assert reasons_text(tables[:-1]) == ""
     assert reasons(tables[1:]) == []
+
+
+def test_a_reading_with_all_runs_of_the_table_speaks_for_itself(tables):
+    (reason,) = [reason for reason in reasons(tables) if reason.row.case.name == "Small"]
+    (reading,) = reason.readings
+    spread = np.std([run["value"] for run in runs("", "", SCALED, 0.85, 5)], ddof=1)
+    assert reading.off == pytest.approx(0.05 / np.sqrt(0.03**2 / 30 + spread**2 / 5))
