@@ -39,6 +39,10 @@ VERDICTS = {
         "where it concerns the SVM, the SVM agree within one standard error"
     ),
     "gain": "the SVM is off as well, and the gain over it agrees within two standard errors",
+    "SVM off": (
+        "the SVM is off to the same side, by more than two standard errors, and the gain over it differs as well: "
+        "data, splits or preparation"
+    ),
     "as the rivals": (
         "the other semi-supervised methods, none of them ours, are all off to the same side, on average by half of the "
         "difference or more: data, splits or preparation"
@@ -144,6 +148,8 @@ class Reason:
             return "reading"
         if with_svm and self.gain.apart <= CHANCE:
             return "gain"
+        if with_svm and abs(self.svm[1]) > CHANCE:
+            return "SVM off"
         if self.rivals and min(self.rivals) * max(self.rivals) > 0 and 2 * np.mean(self.rivals) / off >= 1:
             return "as the rivals"
         return "chance" if (self.cell.errors_off or 0.0) <= CHANCE else "open"

@@ -24,6 +24,7 @@ OFF = {
     "Read so": ((5, -5), (0, 0), -9),
     "Read so, but for the SVM": ((5, -5), (5, 0), -9),
     "Gain within two": ((2.0, 4.2), (5, 5), -9),
+    "SVM far off": ((9, 4), (9, 9), -9),
     "Small": ((0, 2), (5, 5), -9),
     "Stand-in": ((5, 5), (5, 5), -9),
     "As the rivals": ((0, 5), (5, 5), -9),
@@ -31,8 +32,8 @@ OFF = {
 }
 EXPECTED = {
     "As the SVM": "as the SVM", "Constant": "larger class", "Read so": "reading", "Read so, but for the SVM": "open",
-    "Gain within two": "gain", "Small": "chance", "Stand-in": "data", "As the rivals": "as the rivals",
-    "Rivals disagree": "open",
+    "Gain within two": "gain", "SVM far off": "SVM off", "Small": "chance", "Stand-in": "data",
+    "As the rivals": "as the rivals", "Rivals disagree": "open",
 }  # fmt: skip
 
 
