@@ -48,6 +48,8 @@ class SplitPlan:
         Of X.
     share_of : {"all", "training"}
         Rows that ``labeled`` is a share of.
+    test_draw : {"random", "shares"}
+        Test rows: any, or of every class as many as its share of all rows.
     """
 
     labeled: float
@@ -59,6 +61,7 @@ class SplitPlan:
     scale: str = "features"
     dtype: str = "float64"
     share_of: str = "all"
+    test_draw: str = "random"
 
 
 class Split(NamedTuple):
@@ -86,7 +89,10 @@ def make_split(data: Bunch, plan: SplitPlan, repeat: int) -> Split:
         labeled = data.labeled_idx[int(plan.labeled)][repeat]
     else:
         rows = rng.permutation(y.size)
-        n_train = y.size - int(plan.test if plan.test >= 1 else plan.test * y.size)
+        n_test = int(plan.test if plan.test >= 1 else plan.test * y.size)
+        if plan.test_draw == "shares":
+            rows, n_test = _test_last(y, rows, n_test)
+        n_train = y.size - n_test
         rows = np.concatenate([rows[: _count(plan.train, y.size) or n_train], rows[n_train:]])
         n_train = rows.size - (y.size - n_train)
         draw = _draw_by_shares if plan.draw == "shares" else _draw
@@ -101,6 +107,14 @@ def make_split(data: Bunch, plan: SplitPlan, repeat: int) -> Split:
     X_train, X_test = data.X[train].astype(plan.dtype), data.X[test].astype(plan.dtype)
     scale = scaling(X_train, plan.scale)
     return Split(scale(X_train), y_partial, scale(X_test), y[test].astype(np.float64), y[hidden].astype(np.float64))
+
+
+def _test_last(y: np.ndarray, rows: np.ndarray, n_test: int) -> tuple[np.ndarray, int]:
+    """The rows with those for the test at the end, of every class its share of them, rounded; and their number."""
+    classes, counts = np.unique(y, return_counts=True)
+    numbers = np.rint(n_test * counts / y.size).astype(int)
+    test = np.concatenate([rows[y[rows] == c][:n] for c, n in zip(classes, numbers)])
+    return np.concatenate([rows[~np.isin(rows, test)], test]), test.size
 
 
 def _count(wanted: float | None, n_rows: int) -> int:

@@ -28,7 +28,7 @@ WAYS_OUT = f"Name their folder with --data or in {ENVIRONMENT_VARIABLE}, or fetc
 def add_command(commands: Commands, results: Path) -> None:
     """Describe the command; ``results`` is where results are kept."""
     parser = commands.add_parser("reproduce", help="the paper's tables, ours beside its figures")
-    parser.add_argument("tables", metavar="TABLE", nargs="*", help="all of --list if none is named")
+    parser.add_argument("tables", metavar="TABLE", nargs="*", help="if none, all of --list but those on request")
     parser.add_argument(
         "--fast", action="store_true", help="few repeats, sets and parameters, in a folder of their own: minutes"
     )
@@ -50,13 +50,15 @@ def reproduce(arguments: argparse.Namespace) -> None:
     protocols = [load_protocol(name, arguments.fast) for name in dict.fromkeys(arguments.tables or tables())]
     if arguments.list:
         for protocol in protocols:
-            print(f"{protocol.table}: {protocol.title} ({len(protocol.cases)} cases, {protocol.repeats} repeats)")
+            when = ", on request" if protocol.on_request else ""
+            print(f"{protocol.table}: {protocol.title} ({len(protocol.cases)} cases, {protocol.repeats} repeats{when})")
         return
     if arguments.fill is not None:
         check_places(arguments.fill, outputs.KIND, [protocol.table for protocol in protocols])
     target = arguments.out / "fast" if arguments.fast else arguments.out
     plans = plan_tables(protocols, target, arguments.download)
-    trials = [trial for plan in plans for trial in plan.trials]
+    wanted = [plan for plan in plans if arguments.tables or not plan.protocol.on_request]
+    trials = [trial for plan in wanted for trial in plan.trials]
     for field, names in (("method", arguments.methods), ("case", arguments.cases)):
         trials = _named(trials, field, names)
     failed = [] if arguments.report_only else _run(plans, trials, target, arguments.jobs)

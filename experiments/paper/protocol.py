@@ -111,6 +111,8 @@ class Protocol:
         Which one.
     paper_repeats : int
         Runs behind the paper's figures; 0: as many as ours.
+    on_request : bool
+        Whether it is run only where it is named: an experiment that has as many runs as a question needs.
     """
 
     table: str
@@ -127,6 +129,7 @@ class Protocol:
     same_choice: tuple[str, ...] = ()
     same_choice_means: str = ""
     paper_repeats: int = 0
+    on_request: bool = False
 
     @property
     def higher_is_better(self) -> bool:
@@ -211,6 +214,7 @@ def _made_fast(
         protocol,
         title=f"{protocol.title} (a small part of it: --fast)",
         repeats=repeats,
+        on_request=False,
         methods=protocol.methods if methods is None else tuple(methods),
         same_choice=protocol.same_choice if methods is None else (),
         cases=tuple(case for case in protocol.cases if cases is None or case.name in cases),

@@ -39,6 +39,14 @@ VERDICTS = {
         "where it concerns the SVM, the SVM agree within one standard error"
     ),
     "gain": "the SVM is off as well, and the gain over it agrees within two standard errors",
+    "SVM off": (
+        "the SVM is off to the same side, by more than two standard errors, and the gain over it differs as well: "
+        "data, splits or preparation"
+    ),
+    "as the rivals": (
+        "the other semi-supervised methods, none of them ours, are all off to the same side, on average by half of the "
+        "difference or more: data, splits or preparation"
+    ),
     "chance": "off by less than two standard errors, and none of the above",
     "open": "no reason found among the readings tried",
 }
@@ -48,8 +56,9 @@ VERDICTS = {
 class Reading:
     """The paper's algorithm by another reading of the protocol.
 
-    A reading has fewer runs than the table. What it changes is taken run by run on the splits that both have, and added
-    to the table's figure: otherwise the luck of a few splits would look like an effect.
+    Most readings have fewer runs than the table. What they change is taken run by run on the splits that both have, and
+    added to the table's figure: otherwise the luck of a few splits would look like an effect. A reading that has all
+    runs of the table speaks for itself.
 
     Attributes
     ----------
@@ -60,7 +69,8 @@ class Reading:
     mean, gap : float
         The figure so made, and how far it is above the paper's.
     off : float
-        The gap in standard errors: of the paper's mean, of the table's, and of the change.
+        The gap in standard errors: of the paper's mean, of the table's, and of the change; or of the paper's mean and
+        of the reading's.
     svm_off : float or None
         The same of the SVM; None if the reading does not concern it.
     """
@@ -89,6 +99,8 @@ class Reason:
         Those that have been run, the nearest to the paper's figure first.
     constant : (float, float) or None
         What predicting the larger class scores, and how far that is from the paper's figure, in standard errors.
+    rivals : tuple of float
+        How far the other semi-supervised methods are above the paper's figures of them.
     """
 
     row: Row
@@ -97,6 +109,7 @@ class Reason:
     gain: Gain
     readings: tuple[Reading, ...]
     constant: tuple[float, float] | None
+    rivals: tuple[float, ...]
 
     @property
     def paper(self) -> float:
@@ -135,6 +148,10 @@ class Reason:
             return "reading"
         if with_svm and self.gain.apart <= CHANCE:
             return "gain"
+        if with_svm and abs(self.svm[1]) > CHANCE:
+            return "SVM off"
+        if self.rivals and min(self.rivals) * max(self.rivals) > 0 and 2 * np.mean(self.rivals) / off >= 1:
+            return "as the rivals"
         return "chance" if (self.cell.errors_off or 0.0) <= CHANCE else "open"
 
 
@@ -154,7 +171,8 @@ def _of_table(table: PaperTable, other: dict[str, Row]) -> Iterator[Reason]:
         if (row.cells[AS_IN_PAPER].errors_off or 0.0) > AGREES:
             read = other[f"{row.case.name}, {share}"].cells
             found = sorted(_readings(table, row, read), key=lambda reading: abs(reading.gap))
-            yield Reason(row, table.protocol, _svm_off(table, row), gain, tuple(found), _constant(table, row, read))
+            constant, rivals = _constant(table, row, read), tuple(_rivals_off(table, row))
+            yield Reason(row, table.protocol, _svm_off(table, row), gain, tuple(found), constant, rivals)
 
 
 def _readings(table: PaperTable, row: Row, cells: dict[str, Cell]) -> Iterator[Reading]:
@@ -177,6 +195,10 @@ def _changed(table: PaperTable, row: Row, method: str, read: Cell) -> tuple[int,
     common = sorted(base.keys() & read.values.keys())
     if len(common) < 2:
         return None
+    if len(common) == len(base):
+        mean = float(np.mean(list(read.values.values())))
+        gap, off = _apart(list(read.values.values()), paper, std, table.protocol)
+        return read.n, mean, gap, abs(off)
     change = np.array([read.values[k] - base[k] for k in common])
     mean = float(np.mean(list(base.values())) + change.mean())
     variances = (
@@ -192,6 +214,13 @@ def _svm_off(table: PaperTable, row: Row) -> tuple[float, float]:
     svm, case = row.cells[str(table.protocol.reference)], row.case
     values = [svm.values[k] for k in svm.values.keys() & row.cells[AS_IN_PAPER].values.keys()]
     return _apart(values, case.paper["SVM"], case.paper_std["SVM"], table.protocol)
+
+
+def _rivals_off(table: PaperTable, row: Row) -> Iterator[float]:
+    """Differences to the paper of all methods that are neither the reference nor ours."""
+    for name, cell in row.cells.items():
+        if paper_name(name) not in (table.protocol.reference, paper_name(AS_IN_PAPER)) and cell.difference is not None:
+            yield cell.difference
 
 
 def _constant(table: PaperTable, row: Row, cells: dict[str, Cell]) -> tuple[float, float] | None:

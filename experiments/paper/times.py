@@ -24,14 +24,15 @@ class Cost(NamedTuple):
 
 
 def cost(plan: TablePlan) -> Cost:
-    """Sum up a table: a run that is left takes the median of the same method on the same case."""
+    """Sum up a table: a run that is left takes the median of the same method on the same case. Of an experiment on
+    request none is left."""
     known: dict[tuple[str, str], list[float]] = {}
     left: list[tuple[str, str]] = []
     for trial in (*plan.trials, *plan.others):
         what, entry = (trial.identity["unit"]["method"], trial.identity["unit"]["case"]), trial.result
         if entry is not None and "seconds" in entry:
             known.setdefault(what, []).append(float(entry["seconds"]))
-        else:
+        elif not plan.protocol.on_request:
             left.append(what)
     ahead = [median(known[what]) for what in left if what in known]
     times = [seconds for found in known.values() for seconds in found]

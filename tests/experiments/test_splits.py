@@ -118,3 +118,14 @@ def test_the_mean_squared_distance_is_over_pairs_of_different_rows(blobs, sparse
     distance = np.sqrt(squared)[~np.eye(80, dtype=bool)].mean()
     assert mean_distance(X) == pytest.approx(distance)
     assert gamma_of_width(X, 2.0, squared=False) == pytest.approx(1 / (8 * distance))
+
+
+def test_test_rows_by_shares_have_the_shares_of_all_rows():
+    y = np.repeat([0, 1], [30, 90])
+    data = Bunch(X=np.arange(120.0)[:, None], y=y)
+    draws = [make_split(data, SplitPlan(labeled=10, test_draw="shares", scale="none"), k) for k in range(5)]
+    for split in draws:
+        assert np.bincount(split.y_test.astype(int)).tolist() == [8, 22]
+        assert set(split.X.ravel()).isdisjoint(split.X_test.ravel())
+        assert split.X.size + split.X_test.size == 120
+    assert not np.array_equal(draws[0].X_test, draws[1].X_test)

@@ -89,6 +89,18 @@ def test_methods_and_cases_that_are_named_are_run_alone(command, made, protocol)
     assert method in err
 
 
+def test_what_is_on_request_is_run_only_where_it_is_named(command, made, monkeypatch):
+    load = reproduce.load_protocol
+    monkeypatch.setattr(
+        reproduce, "load_protocol", lambda name, fast: replace(load(name, fast), on_request=name == "figure-1")
+    )
+    assert command()[0] == 0
+    once = len(made.asked)
+    assert command("figure-1")[0] == 0
+    assert len(made.asked) == 2 * once
+    assert "repeats, on request)" in command("--list")[1]
+
+
 def test_all_tables_of_the_fast_kind_have_a_folder_of_their_own(command, tmp_path):
     code, out, err = command("--fast")
     assert code == 0

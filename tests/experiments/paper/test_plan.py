@@ -155,7 +155,8 @@ def test_a_protocol_like_another_has_its_keys_but_for_its_own():
     assert check.settings == tables[5].settings
     for table in tables.values():
         assert {**table.settings, "labeled": 0} == {**check.settings, "labeled": 0}, "they differ in labels alone"
-    assert (check.repeats, check.paper_repeats, tables[5].paper_repeats) == (10, 30, 0)
+    assert (check.repeats, check.paper_repeats, tables[5].paper_repeats) == (30, 30, 0)
+    assert (check.on_request, tables[5].on_request) == (True, False)
     plain = {"larger class", "SVM", "as in the paper, true shares"}
     assert {name for name in check.own if ": " in name} == set(check.methods) - plain, "each has a setting of its own"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.paper.plan import TablePlan
@@ -32,3 +34,8 @@ def test_runs_that_are_left_take_the_median_of_their_method_and_case(plan):
 def test_the_last_line_is_the_sum(plan):
     lines = costs_text([plan, plan]).splitlines()
     assert [cell.strip() for cell in lines[-1].strip("|").split("|")] == ["all", "6", "26.0", "4", "8.0", "2"]
+
+
+def test_of_an_experiment_on_request_nothing_is_left(plan):
+    on_request = replace(plan, protocol=replace(plan.protocol, on_request=True))
+    assert cost(on_request) == (3, 0, 0, 780.0, 0.0)
