@@ -52,3 +52,19 @@ def test_dual_variables_follow_their_prices_where_slacks_stay(loss):
     expected = np.where(C > 0, other if loss == "hinge" else other * slack, 0.0)
     np.testing.assert_allclose(before.carried(alpha, after), expected)
     np.testing.assert_allclose(before.carried(alpha, after, rise=False), np.minimum(expected, alpha))
+
+
+def test_rows_that_all_have_a_ridge_are_computed_as_among_others():
+    # one row without a price more takes the path of losses of both kinds
+    rng = np.random.default_rng(0)
+    C, other, margins = rng.uniform(0.1, 3.0, 40), rng.uniform(0.1, 3.0, 40), 2 * rng.standard_normal(40)
+    rising, shares, alpha = rng.random(40) < 0.5, rng.uniform(0.1, 1.0, 40), rng.random(40)
+    all_, some = (Losses.of("squared_hinge", C[:n] * (np.arange(n) < 39)) for n in (39, 40))
+    to_all, to_some = (Losses.of("squared_hinge", other[:n]) for n in (39, 40))
+    for rise in (True, False):
+        carried = some.carried(alpha, to_some, rise)[:39]
+        np.testing.assert_array_equal(all_.carried(alpha[:39], to_all, rise), carried)
+    np.testing.assert_allclose(all_.total(margins[:39], None), some.total(margins, None), rtol=1e-14)
+    eased = all_.eased(rising[:39], shares[:39].copy())
+    for part, whole in zip(eased, some.eased(rising, shares.copy())):
+        np.testing.assert_array_equal(part, whole[:39])

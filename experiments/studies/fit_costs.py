@@ -1,8 +1,8 @@
 """fit_costs: what a fit at the defaults costs beside one supervised fit, or k-means, in the same process.
 
-Every case has bounds: the most times the processor time of each yardstick, or seconds, that a fit may take. Methods run
-one after the other in one thread, after a warm-up of all of them on a few rows. Accuracies are of test rows, or of all
-rows where none are left.
+Every case has bounds: the most times the processor time of each yardstick, or seconds, that a fit may take; or none,
+if it only shows how the time grows with the rows. Methods run one after the other in one thread, after a warm-up of all
+of them on a few rows. Accuracies are of test rows, or of all rows where none are left.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = ["COST_STUDIES"]
 
 OURS, REFUSED = "ours", "refused"
 N_TEXT = 508_049
+TEXT_SIZES = (50_000, 100_000, 200_000, N_TEXT)
 RBF_SIZES = (1000, 2000, 4000, 8000)
 Fit = Callable[[], Any]
 
@@ -170,12 +171,32 @@ def _text(maker: str, n: int, price: float) -> Entry:
     svm = LinearSVC(loss="hinge", C=price, random_state=0)
     return _compare(
         lambda: SemiSupervisedSVC(C_unlabeled=price, random_state=0).fit(data.X, data.y_partial),
-        {"LinearSVC(loss='hinge'), all labels": lambda: svm.fit(data.X, data.y)},
+        {HINGE: lambda: svm.fit(data.X, data.y)},
         lambda model: float(model.score(data.X_test, data.y_test)),
     )
 
 
-SECONDS = "seconds"
+SECONDS, GROWTH, HINGE = "seconds", "growth", "LinearSVC(loss='hinge'), all labels"
+
+
+class Growth(NamedTuple):
+    """Cases that differ in their number of rows only, of which ``case`` has the place: the time may grow by this power
+    of them at most."""
+
+    set: str
+    case: str
+    sizes: tuple[int, ...]
+    at_most: float
+
+
+GROWTHS = (
+    *(Growth(name, "RBF, {n} rows", RBF_SIZES, 2.05) for name in ("gaussians", "usps_digits")),
+    *(
+        Growth(maker, f"{{n}} rows, C_unlabeled={price}", TEXT_SIZES, 1.1)
+        for maker in ("text", "topics")
+        for price in (0.01, 0.1)
+    ),
+)
 CASES = (
     *(
         Case(EMBEDDINGS, f"seven classes, draw {draw}", partial(_seven_topics, draw), bounds)
@@ -200,11 +221,12 @@ CASES = (
     ),
     *(
         Case(
-            maker, f"{N_TEXT} rows, C_unlabeled={price}", partial(_text, maker, N_TEXT, price),
-            {"LinearSVC(loss='hinge'), all labels": 1.2},
+            maker, f"{n} rows, C_unlabeled={price}", partial(_text, maker, n, price),
+            {HINGE: 1.2} if n == N_TEXT else {},
         )
         for maker in ("text", "topics")
         for price in (0.01, 0.1)
+        for n in TEXT_SIZES
     ),
 )  # fmt: skip
 
@@ -222,8 +244,10 @@ def _trials(journal: Journal) -> list[Trial]:
 
 
 def _table(entries: Sequence[Entry], figure: str) -> str:
-    """One line per bound."""
+    """One line per bound, or per series of sizes if the figure is "growth"."""
     found, lines = {(e["set"], e["case"]): e for e in entries}, []
+    if figure == GROWTH:
+        return _growth_table({key: entry["cpu"] for key, entry in found.items()})
     for case in CASES:
         if (entry := found.get((case.set, case.case))) is None:
             continue
@@ -239,6 +263,26 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
             )
     head = ["data", "case", "CPU s", "yardstick", "its CPU s", "ratio", "asked", "met", "accuracy", "its accuracy"]
     return pipe_table(head, lines)
+
+
+def _growth_table(cpu: dict[tuple[str, str], dict[str, float]]) -> str:
+    """Processor seconds of every size, and the slope of their logarithms by least squares, ours and the yardstick's."""
+    lines = []
+    for series in GROWTHS:
+        keys = [(series.set, series.case.format(n=n)) for n in series.sizes]
+        if any(key not in cpu for key in keys):
+            continue
+        slopes = []
+        for is_ours in (True, False):
+            seconds = [next(s for name, s in cpu[key].items() if (name == OURS) == is_ours) for key in keys]
+            slopes.append(float(np.polyfit(np.log(series.sizes), np.log(seconds), 1)[0]))
+        sizes, ours = (" / ".join(map(str, figures)) for figures in (series.sizes, [cpu[key][OURS] for key in keys]))
+        met = "yes" if slopes[0] <= series.at_most else "no"
+        case = series.case.format(n="").removeprefix(" rows, ").replace(",  rows", "")
+        lines.append(
+            [series.set, case, sizes, ours, f"{slopes[0]:.2f}", f"{series.at_most:g}", met, f"{slopes[1]:.2f}"]
+        )
+    return pipe_table(["data", "case", "rows", "CPU s", "exponent", "asked", "met", "yardstick's exponent"], lines)
 
 
 def _ratio(cpu: dict[str, float], name: str, most: float) -> list[str]:

@@ -45,8 +45,10 @@ class Losses(NamedTuple):
         is written to."""
         share = np.full(rows.shape, share) if np.isscalar(share) else np.asarray(share)
         share[~rows] = 1.0
-        boxed = np.any((self.cap > 0) & (self.cap < np.inf))
         ridge = self.ridge / share if self.ridge.any() else self.ridge
+        if self.ridge.all():  # no row has a box
+            return Losses(self.cap, ridge)
+        boxed = np.any((self.cap > 0) & (self.cap < np.inf))
         return Losses(np.multiply(share, self.cap, out=share) if boxed else self.cap, ridge)
 
     def priced(self) -> IntArray | None:
@@ -59,11 +61,13 @@ class Losses(NamedTuple):
         price. Where all prices rise together slacks do not stay, and without ``rise`` none follows its price up."""
         carried = np.empty_like(alpha)
         for piece in pieces(alpha.size):
-            squared = self.ridge[piece] > 0
-            before = np.where(squared, to.ridge[piece], self.cap[piece])
-            after = np.where(squared, self.ridge[piece], to.cap[piece])
-            ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
-            moved = alpha[piece] * (ratio if rise else np.minimum(ratio, 1.0))
+            old, new = self.ridge[piece], to.ridge[piece]
+            if old.all() and new.all():  # the squared hinge loss, and every row has a price
+                ratio = old / new
+            else:
+                before, after = np.where(old > 0, (new, old), (self.cap[piece], to.cap[piece]))
+                ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
+            moved = alpha[piece] * (ratio if rise else np.minimum(ratio, 1.0, out=ratio))
             np.minimum(moved, to.cap[piece], out=carried[piece])
         return carried
 
@@ -73,9 +77,11 @@ class Losses(NamedTuple):
         slack = 1.0 - (margins if every else margins[rows])
         np.maximum(0.0, slack, out=slack)
         cap, ridge = (self.cap, self.ridge) if every else (self.cap[rows], self.ridge[rows])
-        squared = ridge > 0
-        if not squared.any():
+        if not ridge.any():
             return float(cap @ slack)
+        if ridge.all():
+            return 0.5 * float(np.sum(slack**2 / ridge))
+        squared = ridge > 0
         hinge = np.where(squared, 0.0, cap) @ slack
         return float(hinge + 0.5 * np.sum(slack[squared] ** 2 / ridge[squared]))
 

@@ -225,8 +225,8 @@ def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelAr
     y = task.labels.linear_oracle(f)
     if task.rising is None or task.labels.starts is not None:  # prices are of rows, scores of their instances
         return [y], np.abs(f)
-    least = np.min(f, where=task.rising & (y > 0), initial=np.inf)
-    most = np.max(f, where=task.rising & (y < 0), initial=-np.inf)
+    least = f[task.rising & (y > 0)].min(initial=np.inf)
+    most = f[task.rising & (y < 0)].max(initial=-np.inf)
     f -= 0.5 * (least + most) if np.isfinite(least - most) else 0.0
     return [y], np.abs(f, out=f)
 

@@ -68,7 +68,9 @@ class BalancedLabels(LabelSet):
     def linear_oracle(self, scores: FloatArray) -> LabelArray:
         """Label the rows of largest score +1 (Prop. 5): as many as have a positive score, within the bounds."""
         free = self.y_known == 0
-        n_positive = int(np.clip(np.count_nonzero((scores > 0) & free), self.low, self.high))
+        n_positive = self.low
+        if self.low < self.high:
+            n_positive = min(max(int(np.count_nonzero((scores > 0) & free)), self.low), self.high)
         y = self.y_known.copy()
         y[free] = -1
         y[largest(scores, n_positive, free)] = 1

@@ -322,6 +322,8 @@ class GramState(State):
         return self._signed
 
     def _signed_at(self, Z: FloatArray, mu: FloatArray) -> FloatArray:
+        if mu.size == 1:  # a product of vectors, without the overhead of a sum
+            return np.asarray(Z[:, 0] * self.labels[0] * mu[0])
         return np.asarray(np.einsum("jt,jt,t->j", Z, self.columns, mu))
 
     def _margins_at(self, Z: FloatArray, mu: FloatArray) -> FloatArray:
@@ -333,7 +335,8 @@ class GramState(State):
 
     def scores(self, mu: FloatArray) -> FloatArray:
         """``f(x_j)`` of every instance."""
-        return self._products() @ mu
+        Z = self._products()
+        return Z[:, 0] * mu[0] if mu.size == 1 else Z @ mu
 
     def coefficients(self, mu: FloatArray) -> FloatArray:
         """Coefficients of the instances in ``f = sum_t mu_t u_t``."""
