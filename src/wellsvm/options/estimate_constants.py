@@ -90,6 +90,28 @@ class EstimateConstants:
     """Under a kernel shares are tried one after the other, to either side, as long as the logarithm of their weight is
     within this of the best on that side: 5.9 of the 9 on average, at the same error (docs/choices.md)."""
 
+    # ------------------------------------------------------------------ valleys between several classes
+
+    valleys_steps: int = 2
+    """Steps to either side of a class's share, each as above; ..."""
+    valley_sweeps: int = 1
+    """... and how often all classes move; a third time gains less than 0.002 (docs/choices.md)."""
+    valleys_prices: tuple[float, ...] = (0.01, 0.1, 1.0)
+    """Prices of the unlabeled rows on the way to the labels that are compared, as shares of theirs: powers of ten, as
+    labels need not be the best ones. Not measured otherwise."""
+    valleys_rounds: int = 2
+    """Rounds of relabelling at each of them."""
+    valleys_assigned: int = 2
+    """Sweeps over the prices of the classes: counts are then right to a few rows, far below any step."""
+    valleys_landmarks: int = 400
+    """Columns up to which dense rows are taken as they are, and landmarks of all others: embeddings have 384, and the
+    factors of as many cost some milliseconds."""
+    most_valleys: int = 30
+    """Classes up to which shares are corrected so: the time grows with the cube of their number."""
+    least_ridge: float = 1e-10
+    """The least diagonal that is added, as a share of the trace: far above rounding, far below any direction that
+    tells classes apart."""
+
     # ------------------------------------------------------------------ positive and unlabeled rows
 
     first_price: float = 0.01
