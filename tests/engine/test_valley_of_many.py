@@ -34,10 +34,10 @@ def groups(shares=TRUE, n=600, per_class=5, n_features=20, distance=5.0, seed=0)
     return X, codes
 
 
-def valleys(X, codes, shares, form="dense", options=ANNEALED, error=0.1):
+def valleys(X, codes, shares, form="dense", options=ANNEALED, error=0.1, collected=False):
     rng, C = np.random.default_rng(0), np.where(codes >= 0, 2.0, 0.2)
     near = neighborhood_of(FORMS[form](X), codes, C, rng, options)
-    return shares_in_valleys(near, shares, np.full(shares.size, error), rng, options)
+    return shares_in_valleys(near, shares, np.full(shares.size, error), collected, rng, options)
 
 
 def off(shares):

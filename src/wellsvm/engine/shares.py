@@ -77,7 +77,7 @@ def shares_of_unlabeled(
         if n_classes == 2:
             shares = shares_in_valley(near, shares, float(errors.mean()), loss, rng, options)
         elif n_classes <= options.most_valleys:
-            shares = shares_in_valleys(near, shares, errors, rng, options)
+            shares = shares_in_valleys(near, shares, errors, _collected(counts), rng, options)
     return Shares(shares, errors)
 
 
@@ -223,7 +223,7 @@ def _when_collected(
     shares = equal
     for _ in range(options.share_rounds):
         before = shares
-        shares = options.equal_votes + len(codes) * _mean_posterior(likelihood, before)
+        shares = options.equal_votes / n_classes + len(codes) * _mean_posterior(likelihood, before)
         shares /= shares.sum()
         if np.max(np.abs(shares - before)) < options.share_change:
             break

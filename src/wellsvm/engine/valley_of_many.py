@@ -6,7 +6,8 @@ tried. As for two classes a share is the mean of those tried, weighed by
     normal density around the estimate   x   (neighbours parted / what cuts of these shares part)^-power
 
 A class has a part of the border only, 2 / K of it on average, so that the power is 10 K / 2. All classes move from the
-same shares, and then together; the second time from where the first has led.
+same shares, and then together. Where labels were collected class by class, and say nothing about shares, the shares
+that the search predicts when it has been told the estimate, and follows them no longer, have a half say before.
 
 Many labellings are compared, so each must cost little. They are those of a search like that of the fit, at rising
 prices, but with squared losses: then one factor of one matrix serves all classes and all labels at a price
@@ -31,7 +32,12 @@ __all__ = ["shares_in_valleys"]
 
 
 def shares_in_valleys(
-    near: Neighborhood, shares: FloatArray, errors: FloatArray, rng: np.random.Generator, options: Options
+    near: Neighborhood,
+    shares: FloatArray,
+    errors: FloatArray,
+    collected: bool,
+    rng: np.random.Generator,
+    options: Options,
 ) -> FloatArray:
     """Shares of several classes, moved from the estimated ones to where labellings suit the rows.
 
@@ -41,6 +47,8 @@ def shares_in_valleys(
         Labeled rows, a sample of the unlabeled ones, their prices and their graph.
     shares, errors : arrays of shape (n_classes,)
         The estimate, and its standard errors.
+    collected : bool
+        Whether labels were collected class by class.
     rng : Generator
         Draws landmarks where rows have many columns.
     options : Options
@@ -53,24 +61,22 @@ def shares_in_valleys(
     codes = np.where(near.codes >= 0, rank[near.codes], near.codes)
     estimate, errors = shares[order], np.maximum(errors[order], options.trace)
     labels = _Labels(near._replace(codes=codes), estimate, rng, options)
-    found = estimate
-    for _ in range(options.valley_sweeps):
-        labels.settle(found)
-        means = np.array([_mean_share(labels, k, found, estimate, errors, options) for k in range(found.size)])
-        found = means / means.sum()
-    return np.asarray(found[rank])
+    if collected:
+        estimate = 0.5 * (estimate + labels.predicted())
+        labels.settle(estimate)
+    means = np.array([_mean_share(labels, k, estimate, errors, options) for k in range(estimate.size)])
+    return np.asarray(means[rank] / means.sum())
 
 
-def _mean_share(
-    labels: _Labels, k: int, shares: FloatArray, estimate: FloatArray, errors: FloatArray, options: Options
-) -> float:
-    """The mean of shares of class k around its present one, by their weights."""
+def _mean_share(labels: _Labels, k: int, shares: FloatArray, errors: FloatArray, options: Options) -> float:
+    """The mean of shares of class k around the estimated one, by their weights."""
     step = min(options.valley_step, 0.5 * float(errors[k]))
     steps = np.arange(-options.valleys_steps, options.valleys_steps + 1)
-    tried = np.clip(shares[k] + step * steps, 0.5 * estimate[k], 1.0 - 0.5 * (1.0 - estimate[k]))
+    # as for two classes, no share is brought nearer to 0 than half its estimate
+    tried = np.clip(shares[k] + step * steps, 0.5 * shares[k], 0.5 + 0.5 * shares[k])
     power = 0.5 * shares.size * options.valley_power
     parted = np.array([labels.log_parted(_with(shares, k, share)) for share in tried])
-    return float(softmax(-power * parted - 0.5 * ((tried - estimate[k]) / errors[k]) ** 2) @ tried)
+    return float(softmax(-power * parted - 0.5 * ((tried - shares[k]) / errors[k]) ** 2) @ tried)
 
 
 def _with(shares: FloatArray, k: int, share: float) -> FloatArray:
@@ -95,6 +101,8 @@ class _Labels:
         sides = [priced[rows].T @ self.Z[rows] for rows in (labeled, self.free)]
         self.of_labels = priced[labeled].T @ _targets(near.codes[labeled], shares.size)
         self.priced, self.prices = priced[self.free], np.zeros(shares.size)
+        self.classes = np.zeros(self.free.size, dtype=np.int64)  # the present labels, ...
+        self.of_free = self.priced.T @ _targets(self.classes, shares.size)  # ... and what they add to the functions
         # 1, and more where that were lost in rounding
         ridge = max(1.0, options.least_ridge * float(np.trace(sides[0]) + np.trace(sides[1])))
         sides[0][np.diag_indices_from(sides[0])] += ridge
@@ -107,13 +115,19 @@ class _Labels:
         """Go on to the labels of these shares."""
         for _ in range(self.options.valleys_rounds):
             classes, self.prices = self._classes(self.F, shares)
-            self.F = self._values(classes)
+            self.of_free, self.classes = self._added(classes), classes
+            self.F = self._values(self.of_free)
+
+    def predicted(self) -> FloatArray:
+        """Shares of the classes that the functions predict, no class without a row."""
+        counts = np.maximum(np.bincount(np.argmax(self.F[self.free], axis=1), minlength=self.n_classes), 1)
+        return np.asarray(counts / counts.sum())
 
     def log_parted(self, shares: FloatArray) -> float:
         """Logarithm of the share of the neighbours that labels of these shares part, as a part of what cuts do."""
         classes, _ = self._classes(self.F, shares)
         codes = self.codes.copy()
-        codes[self.free], _ = self._classes(self._values(classes), shares)
+        codes[self.free], _ = self._classes(self._values(self._added(classes)), shares)
         parted = float(np.mean(codes[self.one] != codes[self.other])) + self.options.valley_floor
         trace = self.options.trace
         return float(np.log(parted / norm.pdf(norm.ppf(np.clip(shares, trace, 1.0 - trace))).sum()))
@@ -124,9 +138,14 @@ class _Labels:
         prices = near_prices(of_free, apportion(shares, self.free.size), self.prices, self.roughly)
         return np.argmax(of_free - prices, axis=1), prices
 
-    def _values(self, classes: IntArray) -> FloatArray:
-        """Values of all rows under the functions of least squares for these classes."""
-        of_free = self.priced.T @ _targets(classes, self.n_classes)
+    def _added(self, classes: IntArray) -> FloatArray:
+        """What unlabeled rows of these classes add to the functions; most have the class that they have at present."""
+        changed = np.flatnonzero(classes != self.classes)
+        new, old = (_targets(codes[changed], self.n_classes) for codes in (classes, self.classes))
+        return np.asarray(self.of_free + self.priced[changed].T @ (new - old))
+
+    def _values(self, of_free: FloatArray) -> FloatArray:
+        """Values of all rows under the functions of least squares."""
         return np.asarray(self.Z @ cho_solve(self.factor, self.of_labels + self.price * of_free))
 
 

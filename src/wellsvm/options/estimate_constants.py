@@ -23,9 +23,10 @@ class EstimateConstants:
     enough_labels: int = 5
     """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
-    equal_votes: float = 6.0
-    """Votes per class for equal shares where labels were collected class by class and all unlabeled rows weigh as all
-    labeled; mean error of the share (docs/choices.md) with 2 votes: text +.007, with 30: UCI +.007."""
+    equal_votes: float = 12.0
+    """Votes for equal shares, of all classes together, where labels were collected class by class and all unlabeled
+    rows weigh as all labeled; mean error of the share of two classes (docs/choices.md) with 4 votes: text +.007, with
+    60: UCI +.007. So many of each of seven classes would draw their shares too near to each other."""
     drawn_votes: float = 1.0
     """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
     slope_ridge: float = 0.1
@@ -93,9 +94,7 @@ class EstimateConstants:
     # ------------------------------------------------------------------ valleys between several classes
 
     valleys_steps: int = 2
-    """Steps to either side of a class's share, each as above; ..."""
-    valley_sweeps: int = 1
-    """... and how often all classes move; a third time gains less than 0.002 (docs/choices.md)."""
+    """Steps to either side of a class's share, each as above: with three the error is larger (docs/choices.md)."""
     valleys_prices: tuple[float, ...] = (0.01, 0.1, 1.0)
     """Prices of the unlabeled rows on the way to the labels that are compared, as shares of theirs: powers of ten, as
     labels need not be the best ones. Not measured otherwise."""
