@@ -56,6 +56,12 @@ def test_a_sure_estimate_stays():
     np.testing.assert_allclose(found, ESTIMATE, atol=1e-3)
 
 
+def test_what_the_search_predicts_counts_where_labels_were_collected():
+    X, codes = groups()
+    drawn, collected = (valleys(X, codes, ESTIMATE, error=1e-4, collected=known) for known in (False, True))
+    assert off(collected) < 0.6 * off(drawn)
+
+
 @pytest.mark.parametrize("names", [(1, 2, 3, 0), (3, 1, 0, 2)])
 def test_names_of_classes_do_not_count(names):
     X, codes = groups(distance=3.0)

@@ -6,8 +6,8 @@ tried. As for two classes a share is the mean of those tried, weighed by
     normal density around the estimate   x   (neighbours parted / what cuts of these shares part)^-power
 
 A class has a part of the border only, 2 / K of it on average, so that the power is 10 K / 2. All classes move from the
-same shares, and then together. Where labels were collected class by class, and say nothing about shares, the shares
-that the search predicts when it has been told the estimate, and follows them no longer, have a half say before.
+same shares, and then together. Where labels were collected class by class, and so say nothing about shares, these begin
+halfway between the estimate and what the search predicts when it has been told the estimate.
 
 Many labellings are compared, so each must cost little. They are those of a search like that of the fit, at rising
 prices, but with squared losses: then one factor of one matrix serves all classes and all labels at a price
