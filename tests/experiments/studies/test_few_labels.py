@@ -36,7 +36,7 @@ def data(tmp_path, monkeypatch):
 
 def test_the_plan_takes_everything_in_every_draw(tmp_path):
     trials = STUDY.trials(Journal(tmp_path / "j.jsonl"))
-    per_draw = (21 * 6 + 6 + 14 * 2) * len(METHODS) + 5 * (len(METHODS) - 1)
+    per_draw = (21 * 6 + 14 * 2) * len(METHODS) + (6 + 5) * (len(METHODS) - 1)
     assert len(trials) == 10 * per_draw
     assert len({tuple(trial.identity.values()) for trial in trials}) == len(trials)
     draws = [trial.identity["draw"] for trial in trials if trial.identity["part"] != "seven"]
