@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -74,6 +76,18 @@ def test_constant_scores_give_equal_shares_where_labels_were_collected_class_by_
     shares, errors = estimate_shares(np.zeros((12, 3)), np.zeros((50, 3)), np.repeat([0, 1, 2], 4))
     np.testing.assert_allclose(shares, 1 / 3, rtol=1e-9)
     np.testing.assert_allclose(errors, np.sqrt(1 / 18), rtol=1e-9)  # all shares alike likely
+
+
+def test_votes_for_equal_shares_are_of_all_classes_together(monkeypatch):
+    X, codes, _ = blobs(1, np.array([0.4, 0.25, 0.15, 0.1, 0.05, 0.05]), per_class=5, distance=2.0)
+    of_module, calls = import_module("wellsvm.engine.shares"), []
+    mean_posterior = of_module._mean_posterior
+    monkeypatch.setattr(
+        of_module, "_mean_posterior", lambda *given: calls.append((given[1], mean_posterior(*given))) or calls[-1][1]
+    )
+    estimate(X, codes)
+    (_, first), (second, _) = calls[:2]
+    np.testing.assert_allclose(second, (Options.equal_votes / 6 + 30 * first) / (Options.equal_votes + 30), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -19,7 +19,7 @@ import numpy as np
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.options import Options
 
-__all__ = ["apportion", "assign", "barred", "half_leads"]
+__all__ = ["apportion", "assign", "barred", "half_leads", "near_prices"]
 
 
 def apportion(shares: FloatArray, n_rows: int) -> IntArray:
@@ -54,7 +54,7 @@ def assign(
     prices : array of shape (n_classes,)
         Prices under which nearly every row has the class of its largest score less price.
     """
-    prices = _prices(F, counts, prices, options)
+    prices = near_prices(F, counts, prices, options)
     classes = np.argmax(F - prices, axis=1)
     surplus = np.bincount(classes, minlength=counts.size) - counts
     if surplus.any():
@@ -91,8 +91,8 @@ def half_leads(F: FloatArray, classes: IntArray, prices: FloatArray) -> FloatArr
     return np.asarray(0.5 * np.maximum(own - net.max(axis=1), 0.0))
 
 
-def _prices(F: FloatArray, counts: IntArray, first: FloatArray | None, options: Options) -> FloatArray:
-    """Prices of the classes; a class without rows has a price that no row pays."""
+def near_prices(F: FloatArray, counts: IntArray, first: FloatArray | None, options: Options) -> FloatArray:
+    """Prices under which classes have nearly these counts; a class without rows has a price that no row pays."""
     n_rows, columns = F.shape[0], np.ascontiguousarray(F.T)  # the largest of several long columns is quickly found
     spread = float(np.ptp(F))
     prices = np.where(counts > 0, 0.0 if first is None else first, spread + 1.0)

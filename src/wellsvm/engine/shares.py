@@ -16,7 +16,7 @@ No single estimator is safe, and labels are drawn in two ways that nobody report
    posterior at equal shares. Of two classes the share then moves towards what growing finds (see growing.py).
 5. The same again from other scores, of labels spread over a graph of neighbours (neighborhood.py). Both estimates are
    averaged, each weighed by one over its variance.
-6. Of two classes the share then moves towards a valley between the rows (valley.py).
+6. The shares then move towards valleys between the rows (valley.py, valley_of_many.py).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from wellsvm.engine.growing import grown_share
 from wellsvm.engine.neighborhood import neighbor_scores, neighborhood_of
 from wellsvm.engine.supervised import Supervised, own_order, some_unlabeled, supervised_values
 from wellsvm.engine.valley import shares_in_valley
+from wellsvm.engine.valley_of_many import shares_in_valleys
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
@@ -72,8 +73,11 @@ def shares_of_unlabeled(
         # With one label a class nothing was held out, with two each was judged by one other: equal shares count then.
         trust = min(1.0, (int(counts[0]) - 1) / (options.enough_labels - 1))
         shares = trust * shares + (1 - trust) / n_classes
-    if n_classes == 2 and options.search_prices and np.any(near.C[near.codes < 0] > 0):
-        shares = shares_in_valley(near, shares, float(errors.mean()), loss, rng, options)
+    if options.search_prices and np.any(near.C[near.codes < 0] > 0):
+        if n_classes == 2:
+            shares = shares_in_valley(near, shares, float(errors.mean()), loss, rng, options)
+        elif n_classes <= options.most_valleys:
+            shares = shares_in_valleys(near, shares, errors, _collected(counts), rng, options)
     return Shares(shares, errors)
 
 
@@ -219,7 +223,7 @@ def _when_collected(
     shares = equal
     for _ in range(options.share_rounds):
         before = shares
-        shares = options.equal_votes + len(codes) * _mean_posterior(likelihood, before)
+        shares = options.equal_votes / n_classes + len(codes) * _mean_posterior(likelihood, before)
         shares /= shares.sum()
         if np.max(np.abs(shares - before)) < options.share_change:
             break

@@ -23,9 +23,10 @@ class EstimateConstants:
     enough_labels: int = 5
     """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
-    equal_votes: float = 6.0
-    """Votes per class for equal shares where labels were collected class by class and all unlabeled rows weigh as all
-    labeled; mean error of the share (docs/choices.md) with 2 votes: text +.007, with 30: UCI +.007."""
+    equal_votes: float = 12.0
+    """Votes for equal shares, of all classes together, where labels were collected class by class and all unlabeled
+    rows weigh as all labeled; mean error of the share of two classes (docs/choices.md) with 4 votes: text +.007, with
+    60: UCI +.007. So many of each of seven classes would draw their shares too near to each other."""
     drawn_votes: float = 1.0
     """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
     slope_ridge: float = 0.1
@@ -89,6 +90,26 @@ class EstimateConstants:
     valley_walk: float = 2.0
     """Under a kernel shares are tried one after the other, to either side, as long as the logarithm of their weight is
     within this of the best on that side: 5.9 of the 9 on average, at the same error (docs/choices.md)."""
+
+    # ------------------------------------------------------------------ valleys between several classes
+
+    valleys_steps: int = 2
+    """Steps to either side of a class's share, each as above: with three the error is larger (docs/choices.md)."""
+    valleys_prices: tuple[float, ...] = (0.01, 0.1, 1.0)
+    """Prices of the unlabeled rows on the way to the labels that are compared, as shares of theirs: powers of ten, as
+    labels need not be the best ones. Not measured otherwise."""
+    valleys_rounds: int = 2
+    """Rounds of relabelling at each of them."""
+    valleys_assigned: int = 2
+    """Sweeps over the prices of the classes: counts are then right to a few rows, far below any step."""
+    valleys_landmarks: int = 400
+    """Columns up to which dense rows are taken as they are, and landmarks of all others: embeddings have 384, and the
+    factors of as many cost some milliseconds."""
+    most_valleys: int = 30
+    """Classes up to which shares are corrected so: the time grows with the cube of their number."""
+    least_ridge: float = 1e-10
+    """The least diagonal that is added, as a share of the trace: far above rounding, far below any direction that
+    tells classes apart."""
 
     # ------------------------------------------------------------------ positive and unlabeled rows
 

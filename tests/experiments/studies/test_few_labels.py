@@ -36,13 +36,14 @@ def data(tmp_path, monkeypatch):
 
 def test_the_plan_takes_everything_in_every_draw(tmp_path):
     trials = STUDY.trials(Journal(tmp_path / "j.jsonl"))
-    per_draw = (21 * 6 + 6 + 14 * 2) * len(METHODS) + 5 * (len(METHODS) - 1)
+    per_draw = (21 * 6 + 14 * 2) * len(METHODS) + (6 + 5) * (len(METHODS) - 1)
     assert len(trials) == 10 * per_draw
     assert len({tuple(trial.identity.values()) for trial in trials}) == len(trials)
     draws = [trial.identity["draw"] for trial in trials if trial.identity["part"] != "seven"]
     assert draws == sorted(draws), "a stopped run has measured a little of everything"
     assert trials[-1].identity["part"] == "seven"
-    assert not [t for t in trials if (t.identity["part"], t.identity["method"]) == ("text", "LabelSpreading")]
+    for left_out in (("text", "LabelSpreading"), ("seven", "version 0.1")):
+        assert not [t for t in trials if (t.identity["part"], t.identity["method"]) == left_out]
 
 
 def test_a_cell_has_the_labels_that_it_tells(data):
@@ -127,6 +128,12 @@ def test_a_cell_that_is_not_finished_does_not_count(entries):
     table = few_labels_table(entries, "pairs confirmation")
     assert "0.950 ± nan, 0 %" in table
     assert table.splitlines()[-1].split("|")[2].strip() == "1"
+
+
+def test_version_0_1_is_not_asked_for_with_seven_classes(entries):
+    seven = [{**entry, "part": "seven"} for entry in entries]
+    slow = {**seven[0], "method": "version 0.1"}
+    assert few_labels_table([*seven, slow], "seven development") == few_labels_table(seven, "seven development") != ""
 
 
 def test_sets_are_shown_one_by_one(entries):
