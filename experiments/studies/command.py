@@ -12,6 +12,7 @@ from experiments.journal import Journal
 from experiments.marked_places import check_places, fill, places
 from experiments.runner import follow, left, run
 from experiments.studies.bag_accuracy import BAG_STUDIES
+from experiments.studies.bag_costs import BAG_COST_STUDIES
 from experiments.studies.choices import CHOICE_STUDIES
 from experiments.studies.cluster_accuracy import CLUSTER_STUDIES
 from experiments.studies.constants import CONSTANT_STUDIES
@@ -36,6 +37,7 @@ STUDIES: dict[str, Study] = (
     | DIGIT_STUDIES
     | KERNEL_STUDIES
     | BAG_STUDIES
+    | BAG_COST_STUDIES
     | CLUSTER_STUDIES
     | WEAK_STUDIES
     | OBJECTIVE_STUDIES

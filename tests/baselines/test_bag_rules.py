@@ -8,7 +8,7 @@ from scipy.optimize import check_grad
 from sklearn.base import clone
 
 from wellsvm import Bags
-from wellsvm.baselines import EMDD, CitationKNN, DiverseDensity
+from wellsvm.baselines import EMDD, CitationKNN, DiverseDensity, _diverse_density
 from wellsvm.baselines._diverse_density import best_threshold, unlikelihood
 
 RULES = [DiverseDensity(n_starts=5, random_state=0), EMDD(n_starts=5, random_state=0), CitationKNN()]
@@ -68,6 +68,21 @@ def test_the_noisy_or_by_hand():
     p[0] = 1 - 1e-10
     value, _ = unlikelihood(np.array([0.0, 1.0]), X, np.array([0, 2]), np.array([True, False]))
     assert value == pytest.approx(-np.log(1 - (1 - p[0]) * (1 - p[1])) - np.log(1 - p[2]))
+
+
+@pytest.mark.parametrize("rule", [DiverseDensity, EMDD])
+def test_of_all_starts_only_the_best_fifth_is_climbed_from_to_the_end(rule, monkeypatch):
+    budgets, minimize = [], _diverse_density._minimize
+
+    def noted(concept, X, starts, positive, steps):
+        budgets.append(steps)
+        return minimize(concept, X, starts, positive, steps)
+
+    monkeypatch.setattr(_diverse_density, "_minimize", noted)
+    rule(n_starts=10, random_state=0).fit(*bags_with_a_key())
+    assert budgets[:10] == [10] * 10
+    assert 2 <= len(budgets[10:]) <= 2 * _diverse_density.MOST_TURNS
+    assert set(budgets[10:]) == {100}
 
 
 def test_the_threshold_of_least_error():

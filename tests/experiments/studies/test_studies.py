@@ -11,7 +11,7 @@ import pytest
 from experiments.__main__ import RESULTS
 from experiments.journal import Journal
 from experiments.runner import run
-from experiments.studies import bag_accuracy, choices, cluster_accuracy
+from experiments.studies import bag_accuracy, bag_costs, choices, cluster_accuracy
 from experiments.studies.choices import CHOICES
 from experiments.studies.command import STUDIES
 from experiments.studies.parallel_descent import epochs
@@ -66,6 +66,7 @@ def test_committed_results_are_those_of_the_trials(name):
         "objectives",
         "cluster_objectives",
         "fit_costs",
+        "bag_costs",
         "safety_rules",
         "far_columns",
     )
@@ -91,6 +92,20 @@ def test_bags_are_scored_on_every_fold(data, monkeypatch, tmp_path):
     assert len(entries) == 10 * 5, "the relaxation alone is for Musk1"
     assert np.mean([entry["accuracy"] for entry in entries]) > 0.6
     assert study.table(entries, "accuracy").splitlines()[2].startswith("| bags     |   10 |")
+
+
+def test_every_baseline_for_bags_is_timed_beside_ours(data, monkeypatch, tmp_path):
+    monkeypatch.setattr(bag_costs, "SETS", ("bags",))
+    (study,) = bag_costs.BAG_COST_STUDIES.values()
+    (entry,) = run(study.trials(Journal(tmp_path / "j.jsonl")))
+    assert set(entry["cpu"]) == {bag_costs.OURS, *bag_costs.BASELINES}
+    assert entry["instances"] == 36 * 4
+    assert study.table([entry], "accuracy").count("/ ours") == len(bag_costs.BASELINES)
+
+
+def test_no_baseline_for_bags_takes_ten_times_as_long_as_ours():
+    for entry in Journal(RESULTS / "bag_costs.jsonl").entries:
+        assert max(entry["cpu"].values()) <= 10 * entry["cpu"][bag_costs.OURS]
 
 
 def test_digits_are_clustered(data):
