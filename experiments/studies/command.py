@@ -21,6 +21,7 @@ from experiments.studies.far_columns import FAR_STUDIES
 from experiments.studies.few_labels import FEW_LABELS_STUDIES
 from experiments.studies.fit_costs import COST_STUDIES
 from experiments.studies.five_digits import DIGIT_STUDIES
+from experiments.studies.kernel_safety import KERNEL_SAFETY_STUDIES
 from experiments.studies.kernel_search import KERNEL_STUDIES
 from experiments.studies.objectives import OBJECTIVE_STUDIES
 from experiments.studies.safety_rules import SAFETY_STUDIES
@@ -36,6 +37,7 @@ STUDIES: dict[str, Study] = (
     | SAFETY_STUDIES
     | DIGIT_STUDIES
     | KERNEL_STUDIES
+    | KERNEL_SAFETY_STUDIES
     | BAG_STUDIES
     | BAG_COST_STUDIES
     | CLUSTER_STUDIES

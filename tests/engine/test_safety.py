@@ -156,6 +156,23 @@ def test_under_a_kernel_larger_values_do_not_make_up_for_more_errors(form, helps
     assert len(seeds) == partitions
 
 
+@pytest.mark.parametrize(("lost_by", "helps"), [(0.05, True), (1.0, True), (20.0, False)])
+def test_under_a_kernel_a_label_that_is_lost_counts_by_how_far_it_is_off(lost_by, helps, monkeypatch):
+    """Values near 0 of half of the rows become large; one of 20 gets the wrong sign, up to 20 times as far."""
+    codes = np.arange(20) % 2
+    signs = np.where(codes == 1, 1.0, -1.0)[:, None]
+    without, found = np.where(np.arange(20) < 10, 0.02, 0.4)[:, None], np.where(np.arange(20) == 3, -lost_by, 1.0)
+
+    def values(rows, codes, shares, loss, C, seed, options):
+        return OutOfFold(codes, np.ones(20, dtype=bool), signs * without, signs * found[:, None])
+
+    monkeypatch.setattr(safety, "out_of_fold", values)
+    verdict = judge(np.random.default_rng(0).standard_normal((20, 2)), codes, form=lambda X: GramRows(X @ X.T))
+    assert verdict.gain > Options.judge_kernel_errors * verdict.error
+    assert verdict.more_right == pytest.approx(-0.05)
+    assert verdict.helps == helps
+
+
 def test_where_every_class_has_one_label_nothing_speaks_against_unlabeled_rows(seen):
     X, codes = clusters(n_labeled=2)
     assert judge(X, codes) == (0.0, 0.0, 0.0, True)

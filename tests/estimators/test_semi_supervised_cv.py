@@ -18,7 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
 from wellsvm.estimators.fold_search import FoldSearch
-from wellsvm.estimators.held_out_choice import choose, errors_to_beat, few_label_folds
+from wellsvm.estimators.held_out_choice import (
+    LabelEvidence,
+    choose,
+    choose_by_labels,
+    errors_to_beat,
+    few_label_folds,
+)
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
@@ -236,6 +242,58 @@ def test_few_labels_five_folds_and_a_smooth_search_are_averaged(monkeypatch, n_l
     monkeypatch.setattr(FoldSearch, "mean_function", lambda *seen: asked.append(seen) or mean_function(*seen))
     of_folds(X, y, [(np.append(known[5:], free), known[:5])] * n_folds, **params)
     assert len(asked) == averaged
+
+
+# ------------------------------------------------------------------ few labels are held out several times
+
+
+def evidence(losses, sized_losses, right):
+    """Of one kernel and two prices, 0 first."""
+    return LabelEvidence(*(np.array([two], dtype=float) for two in (losses, sized_losses, right)))
+
+
+ALL, LESS = [1.0] * 10, [0.4, 0.6] * 5
+
+
+@pytest.mark.parametrize(
+    ("losses", "sized_losses", "right", "chosen"),
+    [
+        ([ALL, LESS], [ALL, LESS], [ALL, ALL], 1),
+        ([ALL, LESS], [ALL, ALL], [ALL, ALL], 0),  # larger values, and nothing else
+        ([ALL, LESS], [LESS, ALL], [ALL, ALL], 0),
+        ([ALL, [0.0, 1.9] * 5], [ALL, LESS], [ALL, ALL], 0),  # a gain that may be chance
+        ([ALL, LESS], [ALL, LESS], [ALL, [0.5, *ALL[1:]]], 1),
+        ([ALL, LESS], [ALL, LESS], [ALL, [0.5, 0.5, *ALL[2:]]], 0),  # one label is lost
+        ([ALL, LESS], [ALL, LESS], [ALL, [1 / 3, 2 / 3, *ALL[2:]]], 0),
+    ],
+)
+def test_held_out_labels_choose_by_values_of_one_size_and_must_not_be_lost(losses, sized_losses, right, chosen):
+    assert choose_by_labels(evidence(losses, sized_losses, right)) == (0, chosen)
+
+
+def test_few_labels_are_dealt_to_folds_twice():
+    X, y, _ = clouds(distance=2.0)
+    assert fit(X, y, cv=5).scores_.shape == (1, 3, 10)
+    assert fit(X, y, cv=5, scoring="accuracy").scores_.shape == (1, 3, 5)
+    assert fit(X, y, cv=5, search="annealed").scores_.shape == (1, 3, 5)
+    codes = np.where(np.isnan(y), -1, y).astype(int)
+    first, second = few_label_folds(codes, 5), few_label_folds(codes, 5, seed=1)
+    assert {tuple(test) for _, test in first}.isdisjoint(tuple(test) for _, test in second)
+    for folds in (first, second):
+        np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.flatnonzero(codes >= 0))
+        assert all(np.bincount(codes[test]).tolist() == [2, 2] for _, test in folds)
+
+
+def test_what_labels_say_is_what_the_folds_say(monkeypatch):
+    X, y, _ = clouds(distance=2.0)
+    seen, said = [], FoldSearch.evidence_of_labels
+    monkeypatch.setattr(FoldSearch, "evidence_of_labels", lambda search: seen.append(said(search)) or seen[0])
+    model = fit(X, y, cv=5)
+    (found,) = seen
+    assert found.losses.shape == (1, 3, 20)
+    np.testing.assert_allclose(1 - 0.5 * found.losses.mean(axis=2), model.scores_.mean(axis=2))
+    assert set(np.unique(found.right)) <= {0.0, 0.5, 1.0}
+    assert (0, model.Cs_unlabeled_.tolist().index(model.C_unlabeled_)) == choose_by_labels(found)
 
 
 # ------------------------------------------------------------------ folds

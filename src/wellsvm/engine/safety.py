@@ -9,16 +9,17 @@ mean loss by at least one and a half standard errors of the difference. Labels o
 held out together is chance: where the verdict is near, other folds are drawn, and a row's loss is its mean over all of
 them. Folds are drawn from the rows as they lie, so that the order in which they are given does not count.
 
-Under a kernel the bar is two errors, and no fewer of the held-out rows may be right. A function of few labels is near 0
-wherever none of them is near, so that its ramp loss is near 1: one with larger values loses less as soon as it is right
-more often than not, even if it is right less often than the function of the labels alone.
+Under a kernel the bar is two errors. A function of few labels is near 0 wherever none of them is near, so that its ramp
+loss is near 1: one with larger values loses less as soon as it is right more often than not, even if it is right less
+often than the function of the labels alone. So the loss must also fall, by half an error, if both functions' values are
+first divided by their root mean square.
 
 Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
 and such bars are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have most to
-say. So it is enough that they lower the mean loss at all, kernel or not, unless fewer of the held-out rows are right:
-then the usual bar holds. Dimensions are counted as they are used: the squared mean of the rows' squared lengths over
-the mean squared inner product of two rows, all centred. Labels are counted as they bear on one border: two classes are
-told apart by the labels of two classes.
+say. So it is enough that they lower the mean loss at all, unless fewer of the held-out rows are right or, under a
+kernel, the loss of values of one size does not fall so far: then the usual bar holds. Dimensions are counted as they
+are used: the squared mean of the rows' squared lengths over the mean squared inner product of two rows, all centred.
+Labels are counted as they bear on one border: two classes are told apart by the labels of two classes.
 """
 
 from __future__ import annotations
@@ -55,21 +56,24 @@ def judge_unlabeled(
     by_kernel = isinstance(rows, GramRows) and not options.smooth
     usual = options.judge_kernel_errors if by_kernel else options.judge_errors
     gains: list[FloatArray] = []
+    sized_gains: list[FloatArray] = []
     more_right: list[FloatArray] = []
     while True:
         found = out_of_fold(rows, codes, shares, loss, C, seed + len(gains), options)
         counted = found.held_out & (C[codes >= 0] > 0)
-        saved = ramp_losses(found.without, found.codes) - ramp_losses(found.with_unlabeled, found.codes)
-        gains.append(saved[counted])
-        changed = _right(found.with_unlabeled, found.codes) - _right(found.without, found.codes)
-        more_right.append(changed[counted])
+        without, with_unlabeled = found.without[counted], found.with_unlabeled[counted]
+        known = found.codes[counted]
+        gains.append(ramp_losses(without, known) - ramp_losses(with_unlabeled, known))
+        sized_gains.append(ramp_losses(_sized(without), known) - ramp_losses(_sized(with_unlabeled), known))
+        more_right.append(_right(with_unlabeled, known) - _right(without, known))
         if not counted.any():
             return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
         mean = np.mean(gains, axis=0)
         gain, error, more = float(mean.mean()), float(mean.std() / np.sqrt(mean.size)), float(np.mean(more_right))
         bar = 0.0 if roomy else usual * error
         lowers = gain > 0 and gain >= bar
-        doubted = more < 0 and (gain < usual * error if roomy else by_kernel)
+        spoken_against = not _falls(sized_gains, options.judge_sized_errors) if by_kernel else more < 0
+        doubted = spoken_against and (gain < usual * error if roomy else by_kernel)
         near = abs(gain - bar) < options.judge_doubt * error or (lowers and doubted)
         if not near or len(gains) == options.judge_partitions:
             return Verdict(gain, error, more, lowers and not doubted)
@@ -110,6 +114,18 @@ def _nearest_shares(values: FloatArray) -> FloatArray:
     less = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, values.shape[1] + 1)
     kept = np.count_nonzero(falling > less, axis=1)
     return np.asarray(np.maximum(values - less[np.arange(len(values)), kept - 1][:, None], 0.0))
+
+
+def _sized(values: FloatArray) -> FloatArray:
+    """Values divided by their root mean square."""
+    size = float(np.sqrt(np.mean(values**2))) if values.size else 0.0
+    return values / size if size > 0 else values
+
+
+def _falls(gains: list[FloatArray], errors: float) -> bool:
+    """Whether the mean gain of a row over the partitions is so many standard errors."""
+    mean = np.mean(gains, axis=0)
+    return bool(mean.mean() >= errors * mean.std() / np.sqrt(mean.size))
 
 
 def _right(values: FloatArray, codes: IntArray) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial as bind
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.along_prices import Found, found_along_prices
 from wellsvm.engine.recipe import Functions, values_of
 from wellsvm.engine.report import tell
+from wellsvm.engine.safety import ramp_losses
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent
-from wellsvm.estimators.held_out_choice import for_folds, held_out_score
+from wellsvm.estimators.held_out_choice import LabelEvidence, for_folds, held_out_score
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
     from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
 
 __all__ = ["FoldSearch", "TrialData"]
+
+
+class Judged(NamedTuple):
+    """What a fold says of a candidate: for every price a score, the values of its test rows that it is of, and the root
+    mean square of the unlabeled rows' values."""
+
+    scores: list[float]
+    values: list[FloatArray]
+    sizes: list[float]
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,7 @@ class FoldSearch:
     _made: tuple[Rows, Coordinates | None] | None = field(default=None, init=False)
     _made_for: int = field(default=-1, init=False)
     _fold_shares: list[Shares | None] = field(default_factory=list, init=False)
+    _judged: list[list[Judged]] = field(default_factory=list, init=False)  # by candidate and fold
 
     def __post_init__(self) -> None:
         first, data = self.trials[0], self.data
@@ -139,7 +150,22 @@ class FoldSearch:
             each = [bind(self._shares, rows, t, fold) for t in self.trials for fold in range(n_folds)]
             self._fold_shares = run(each, self.n_jobs)
         walks = [bind(self._along_grid, rows, space, number, fold) for fold in range(n_folds)]
-        return np.transpose(run(walks, self.n_jobs))
+        judged = run(walks, self.n_jobs)
+        self._judged.append(judged)
+        return np.transpose([of_fold.scores for of_fold in judged])
+
+    def evidence_of_labels(self) -> LabelEvidence:
+        """What held-out labels of two classes say, after `scores`."""
+        codes, tests = self.data.partial.codes, [test for _, test in self.folds]
+        times = np.bincount(np.concatenate(tests), minlength=codes.size)
+        said = np.zeros((3, len(self._judged), self.data.grid.size, codes.size))
+        for number, of_candidate in enumerate(self._judged):
+            for test, judged in zip(tests, of_candidate):
+                for price, (f, size) in enumerate(zip(judged.values, judged.sizes)):
+                    right = (f[:, 0] > 0) == (codes[test] == 1)
+                    sized = ramp_losses(f / size, codes[test]) if size > 0 else np.ones(test.size)
+                    said[:, number, price, test] += ramp_losses(f, codes[test]), sized, right
+        return LabelEvidence(*(said[..., times > 0] / times[times > 0]))
 
     def _held_out(self, fold: int) -> BoolArray:
         held_out = np.ones(self.data.partial.codes.size, dtype=bool)
@@ -160,19 +186,18 @@ class FoldSearch:
     def _function(self, rows: Rows, space: Coordinates | None, number: int, fold: int, price: int) -> Functions:
         return next(Functions.of(found) for k, found in enumerate(self._walk(rows, space, number, fold)) if k == price)
 
-    def _along_grid(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> list[float]:
-        """Score of every price."""
+    def _along_grid(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Judged:
+        """Score of every price, and the values that it is of."""
         data, trial, test = self.data, self.candidate(number)[0], self.folds[fold][1]
         walk = number * len(self.folds) + fold
         with self.progress.part(walk, "fold"):
-            found = [
-                held_out_score(self.scorer, trial.scoring, data.partial, values_of(one)[test], data.X, test)
-                for one in self._walk(rows, space, number, fold)
-            ]
+            of_rows = [values_of(one) for one in self._walk(rows, space, number, fold)]
+            values, free = [f[test] for f in of_rows], np.flatnonzero(~data.partial.labeled)
+            found = [held_out_score(self.scorer, trial.scoring, data.partial, f, data.X, test) for f in values]
         if data.options.verbose:
             best = int(np.argmax(found))
             tell(f"fold {walk + 1} of {self.n_searched}: score {found[best]:.3f} with C_unlabeled={data.grid[best]:g}")
-        return found
+        return Judged(found, values, [float(np.linalg.norm(f[free])) / max(1, free.size) ** 0.5 for f in of_rows])
 
     def _walk(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Iterator[Found]:
         """What is found at every price. Rows not for training are held out: same rows, price 0."""

@@ -18,7 +18,7 @@ from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, fitting, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.fold_search import FoldSearch, TrialData
-from wellsvm.estimators.held_out_choice import choose, errors_to_beat, few_label_folds
+from wellsvm.estimators.held_out_choice import choose, choose_by_labels, errors_to_beat, few_label_folds
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.verbose_outcome import tell_outcome
@@ -47,7 +47,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     previous one; the final fit follows the same path up to the chosen value. If at most 50 labels of two classes choose
     to use the unlabeled rows, and the search is "smooth", f is the mean of the functions of the folds (five or more),
     which is more accurate than the function fitted on all rows. It is moved to where ``balance_found_`` is within 0.1
-    of ``balance_``.
+    of ``balance_``. If then ``cv`` is a number and ``scoring`` is None, the labels are dealt to the folds twice, values
+    are compared at one size, and the candidate must cost fewer than one held-out label.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ stopping, weight_update, search, intercept_scaling, probability
     gammas_ : array of shape (n_candidates,)
         The gamma of each candidate.
     scores_ : array of shape (n_candidates, n_Cs, n_folds)
-        Score of every candidate on every fold.
+        Score of every candidate on every fold; twice as many folds as ``cv`` where labels are dealt twice.
 
     Notes
     -----
@@ -215,7 +216,8 @@ stopping, weight_update, search, intercept_scaling, probability
         data = TrialData(
             X, partial, sample_weight, grid, self._loss(X), trials[0]._options(), seed_of(self.random_state)
         )
-        folds = self._folds(X, partial)
+        often = few and search_for_labels == "smooth" and isinstance(self.cv, Integral) and self.scoring is None
+        folds = self._folds(X, partial, often)
         progress = self._progress(X, y, parts=len(matrices) * len(trials) * len(folds) + 1)
         search = FoldSearch(trials, data, matrices, folds, scorer, n_jobs, progress)
         self.candidates_ = [
@@ -227,7 +229,10 @@ stopping, weight_update, search, intercept_scaling, probability
         self.scores_, self.Cs_unlabeled_ = search.scores(), grid
         self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
         plain = np.array([candidate["neighbors"] is None for candidate in self.candidates_])
-        self.best_candidate_, best_C = choose(self.scores_, plain, errors)
+        if often and len(folds) >= Options.averaged_folds:
+            self.best_candidate_, best_C = choose_by_labels(search.evidence_of_labels(), plain, errors)
+        else:
+            self.best_candidate_, best_C = choose(self.scores_, plain, errors)
         self.C_unlabeled_ = float(grid[best_C])
         self._fit_on_all(search, best_C)
         progress.end(fitted=True)
@@ -297,13 +302,15 @@ stopping, weight_update, search, intercept_scaling, probability
             yield fits
             before = [*fits]
 
-    def _folds(self, X: Matrix, partial: PartialLabels) -> list[tuple[IntArray, IntArray]]:
-        """Rows to train and to test on. A given scoring may need every class in every fold; our own does not."""
-        splitter = SemiSupervisedSplit(self.cv, unlabeled=-1)
+    def _folds(self, X: Matrix, partial: PartialLabels, often: bool = False) -> list[tuple[IntArray, IntArray]]:
+        """Rows to train and to test on. A given scoring may need every class in every fold; our own does not. Few
+        labels are dealt to folds several times: which are held out together is chance."""
+        splitter, folds = SemiSupervisedSplit(self.cv, unlabeled=-1), []
         if isinstance(self.cv, Integral) and self.scoring is None:
             folds = few_label_folds(partial.codes, int(self.cv))
-        else:
-            folds = []
+            if often and len(folds) >= Options.averaged_folds:
+                for again in range(1, Options.few_label_partitions):
+                    folds += few_label_folds(partial.codes, int(self.cv), Options.evidence_seed + again)
         folds = folds or list(splitter.split(X, partial.codes))
         if not folds:
             raise ValueError(f"cv={self.cv!r} gives no folds; use a number of folds of at least 2, or a splitter")

@@ -72,6 +72,12 @@ class EstimatorConstants:
     averaged_folds: int = 5
     """Folds from which a search with few labels averages their functions: as many as it was measured with; each must
     have seen most labels (docs/choices.md, SemiSupervisedSVCCV)."""
+    lost_labels: float = 1.0
+    """Labels held out that may not be lost, on average over the partitions, where such a search uses unlabeled rows: of
+    ten to fifty, less than one is chance (docs/choices.md, SemiSupervisedSVCCV)."""
+    few_label_partitions: int = 2
+    """How often such a search deals labels to folds. Once loses 0.2 on average (error in per cent), three times gain
+    nothing on average and take half as long again (docs/choices.md, SemiSupervisedSVCCV)."""
     share_slack: float = 0.1
     """How far the share of positives of their mean may be from the one estimated: with 0 clusters are cut, and nearer
     than this some sets lose what others gain (docs/choices.md, SemiSupervisedSVCCV)."""

@@ -63,6 +63,7 @@ def test_committed_results_are_those_of_the_trials(name):
         "five_digits",
         "constants",
         "kernel_search",
+        "kernel_safety",
         "objectives",
         "cluster_objectives",
         "fit_costs",
