@@ -15,15 +15,13 @@ import numpy as np
 from experiments.journal import Entry
 from experiments.markdown import pipe_table
 
-__all__ = ["HALVES", "HARM", "OURS", "SLOW_WITH_SEVEN", "few_labels_table"]
+__all__ = ["HALVES", "HARM", "OURS", "few_labels_table"]
 
 PARTS = ("pairs", "seven", "uci", "text")
 MANY_PROBLEMS = ("pairs", "uci")
 OF_EVERY_CLASS = ("pairs", "seven")  # as many labels at random as there are of every class
 HALVES = ("development", "confirmation")
 OURS, BASE = "today's defaults", "LinearSVC"
-# Up to 100 s for a fit of seven classes: some draws were run, and are not shown.
-SLOW_WITH_SEVEN = ("version 0.1",)
 # A cell where a method is so much below the base is one that it harms.
 HARM = 0.02
 
@@ -55,8 +53,6 @@ def _complete(entries: Iterable[Entry]) -> list[Results]:
     cells: dict[tuple[object, ...], Results] = {}
     methods: dict[str, dict[str, None]] = {}
     for entry in entries:
-        if entry["part"] == "seven" and entry["method"] in SLOW_WITH_SEVEN:
-            continue
         key = tuple(entry[name] for name in ("part", "set", "labels", "drawn", "draw"))
         cells.setdefault(key, {})[entry["method"]] = entry
         methods.setdefault(entry["part"], {})[entry["method"]] = None

@@ -130,12 +130,6 @@ def test_a_cell_that_is_not_finished_does_not_count(entries):
     assert table.splitlines()[-1].split("|")[2].strip() == "1"
 
 
-def test_version_0_1_is_not_asked_for_with_seven_classes(entries):
-    seven = [{**entry, "part": "seven"} for entry in entries]
-    slow = {**seven[0], "method": "version 0.1"}
-    assert few_labels_table([*seven, slow], "seven development") == few_labels_table(seven, "seven development") != ""
-
-
 def test_sets_are_shown_one_by_one(entries):
     lines = few_labels_table(entries, "pairs sets").splitlines()
     assert [cell.strip() for cell in lines[2].split("|")[1:-1]] == ["a", "20 at random", "2", "0.925", "0.850"]
