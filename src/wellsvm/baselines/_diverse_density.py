@@ -44,7 +44,8 @@ class DiverseDensity(BagRule):
     Parameters
     ----------
     n_starts : int, default=20
-        Number of random instances of positive bags to start from.
+        Number of random instances of positive bags to start from; a fifth of the starts, the most promising after a few
+        steps, is followed to the end.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
