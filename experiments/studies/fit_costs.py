@@ -32,6 +32,8 @@ from wellsvm.metrics import clustering_accuracy
 __all__ = ["COST_STUDIES"]
 
 OURS, REFUSED = "ours", "refused"
+# CPU seconds after which a fit is not measured again: it is long enough to be told from the next one.
+LONG = 5.0
 N_TEXT = 508_049
 TEXT_SIZES = (50_000, 100_000, 200_000, N_TEXT)
 RBF_SIZES = (1000, 2000, 4000, 8000)
@@ -49,12 +51,15 @@ class Case(NamedTuple):
 
 
 def _compare(ours: Fit, yardsticks: dict[str, Fit], score: Callable[[Any], float]) -> Entry:
-    """Times and scores of one fit of each, the yardsticks first."""
+    """Times and scores, the yardsticks first: the least of three fits of each, of one if it is long."""
     entry: Entry = {"cpu": {}, "score": {}}
     for name, fit in {**yardsticks, OURS: ours}.items():
-        with fit_facts() as facts:
-            model = fit()
-        entry["cpu"][name], entry["score"][name] = facts["cpu_seconds"], round(score(model), 4)
+        seconds: list[float] = []
+        while len(seconds) < 3 and sum(seconds) < LONG:
+            with fit_facts() as facts:
+                model = fit()
+            seconds.append(facts["cpu_seconds"])
+        entry["cpu"][name], entry["score"][name] = min(seconds), round(score(model), 4)
     status = getattr(model, "status_", "")
     told = {status} if isinstance(status, str) else set(map(str, status))
     return entry | {"warnings": facts["warnings"], "status": sorted(told)}
