@@ -117,17 +117,13 @@ def test_bags_far_from_zero_are_classified_as_those_around_it(data, loss, contex
     np.testing.assert_allclose(shifted, plain, atol=1e-3 * np.abs(plain).max())
 
 
-NOT_MOVED = pytest.mark.xfail(
-    reason="a kernel mixed with neighbors, which is chosen here, depends on the origin", strict=True
-)
-
-
 @pytest.mark.parametrize(
     "model",
     [
         NoisyLabelSVC(random_state=0),
         PositiveUnlabeledSVC(random_state=0),
-        pytest.param(SemiSupervisedSVCCV(random_state=0), marks=NOT_MOVED),
+        SemiSupervisedSVCCV(random_state=0),
+        SemiSupervisedSVC(neighbors=6, random_state=0),
     ],
 )
 def test_other_estimators_give_the_same_labels_far_from_zero(data, model):

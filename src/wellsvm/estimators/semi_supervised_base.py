@@ -46,6 +46,7 @@ from wellsvm.rows import GramRows, Rows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.linear import LinearRows
 from wellsvm.rows.making import gram_matrix
 from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors
 
@@ -229,9 +230,13 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         if isinstance(X, Blocks):
             raise ValueError(f"neighbors={neighbors} needs all rows in memory; rows in blocks take neighbors=None")
         require_room_for_neighbors(X.shape[0], self.cache_size)
+        bias, linear = scaling if flag("fit_intercept", self.fit_intercept) else 0.0, None
+        if kernel.name == "linear":  # columns far from 0 are seen from their mean, as without neighbors
+            linear = LinearRows(X, bias).settled()
+            linear.require_digits()
+            X, linear = linear.taken(np.arange(X.shape[0])), linear.with_bias(0.0)
         K = gram_matrix(X, kernel, False, pairs).astype(np.float64, copy=False)
-        bias, linear = scaling if flag("fit_intercept", self.fit_intercept) else 0.0, kernel.name == "linear"
-        mixed: GramRows = NeighborRows(K, graph_of(GramRows(K), neighbors), bias, X if linear else None)
+        mixed: GramRows = NeighborRows(K, graph_of(GramRows(K), neighbors), bias, linear)
         return mixed
 
     def _estimates_shares(self) -> bool:

@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from wellsvm._typing import FloatArray, Matrix
+from wellsvm._typing import FloatArray
 from wellsvm.options import Options
 from wellsvm.rows.gram import GramRows
 from wellsvm.rows.kernels import available_memory
+from wellsvm.rows.linear import LinearRows
 
 __all__ = ["NeighborRows", "require_room_for_neighbors"]
 
@@ -45,11 +46,11 @@ class NeighborRows(GramRows):
         Laplacian of the graph.
     bias : float
         Value of the constant feature that stands for the intercept.
-    X : array or CSR matrix, optional
-        The rows, for the linear kernel: f is then given by weights of the features.
+    linear : LinearRows, optional
+        The rows without the constant feature, for the linear kernel: f is then given by weights of the features.
     """
 
-    def __init__(self, K: FloatArray, L: sparse.csr_matrix, bias: float, X: Matrix | None = None) -> None:
+    def __init__(self, K: FloatArray, L: sparse.csr_matrix, bias: float, linear: LinearRows | None = None) -> None:
         n = K.shape[0]
         system = Options.neighbor_strength * np.asarray(L @ K)
         system[np.diag_indices(n)] += 1.0
@@ -58,11 +59,14 @@ class NeighborRows(GramRows):
         deformed = linalg.lu_solve(self._factors, K, trans=1)
         size = float(np.mean(deformed.diagonal()))
         self._scale = float(np.mean(K.diagonal())) / size if size > 0 else 0.0
-        self._X = X
+        self._linear = linear
         super().__init__(np.ascontiguousarray(0.5 * K + 0.25 * self._scale * (deformed + deformed.T)), bias)
 
     def split_intercept(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coefficients under the plain kernel, or weights if it is linear, and the constant feature's part of f."""
         plain = 0.5 * (coef + self._scale * linalg.lu_solve(self._factors, coef.T).T)
-        intercept = self.bias**2 * coef.sum(axis=1)
-        return (plain if self._X is None else np.asarray(plain @ self._X)), intercept
+        constant = self.bias**2 * coef.sum(axis=1)
+        if self._linear is None:
+            return plain, constant
+        weights, intercepts = self._linear.split_intercept(self._linear.combine(np.ascontiguousarray(plain.T)).T)
+        return weights, intercepts + constant
