@@ -118,12 +118,13 @@ class Stages:
         """How the task starts, as one such stage: flat, the label vectors first."""
 
         def flat() -> tuple[Any, ...]:
-            labels, guesses, alpha, lead = compute()
-            return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
+            labels, guesses, alpha, best_first = compute()
+            numbers = (best_first, len(labels), len(guesses))
+            return (*numbers, alpha, *labels, *(value for guess in guesses for value in guess))
 
-        lead, n_labels, n_guesses, alpha, *rest = self.arrays("opening", flat, rng)
+        best_first, n_labels, n_guesses, alpha, *rest = self.arrays("opening", flat, rng)
         guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
-        return Opening(rest[:n_labels], guesses, alpha, lead)
+        return Opening(rest[:n_labels], guesses, alpha, best_first)
 
     def holds(self, name: str) -> bool:
         """Whether a stage whose result is a solved SVM is kept."""

@@ -95,7 +95,7 @@ def fit_together(
 
     def relax_one(k: int) -> Relaxation:
         with part(k) as progress:
-            lead = best[k] if openings[k].lead else None
+            lead = best[k] if openings[k].best_first else None
             return relax(tasks[k], openings[k], lead, roughly, rngs[k], progress.label_vector)
 
     def total(svms: Sequence[Solution]) -> float:

@@ -43,14 +43,14 @@ class Opening(NamedTuple):
         Where searches start before the cutting plane.
     alpha : array or None
         First dual variables of the cutting plane.
-    lead : bool
+    best_first : bool
         Whether the best labelling that these searches reach is a first label vector too, with its dual variables.
     """
 
     labels: list[LabelArray]
     guesses: list[Guess]
     alpha: FloatArray | None
-    lead: bool
+    best_first: bool
 
 
 @dataclass(frozen=True)

@@ -193,10 +193,10 @@ class Divider:
         labels, rows = task.labels, task.rows
         assert isinstance(labels, ClusterLabels | LinkedLabels)
         if self.init == "alignment":
-            return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, lead=False)
+            return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, best_first=False)
         if self.init == "climbed":
-            return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, lead=False)
+            return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, best_first=False)
         best = best_relabelled(
             task, lambda n: ClusterLabels.of_share(n, self.balance, self.orient), self.n_init, rng, options
         )
-        return Opening([best.y], [], best.alpha, lead=False)
+        return Opening([best.y], [], best.alpha, best_first=False)
