@@ -1,4 +1,4 @@
-"""More than two clusters behind the estimator: rows or coordinates, starts, sizes, links, and what is stored."""
+"""The part of MaxMarginClustering that finds more than two clusters: rows, starts, sizes, links, what is stored."""
 
 from __future__ import annotations
 

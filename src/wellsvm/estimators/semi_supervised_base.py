@@ -33,7 +33,7 @@ from wellsvm.estimators.base import (
     options_of,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin
-from wellsvm.estimators.evidence import told_shares
+from wellsvm.estimators.evidence import estimate_shares
 from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.options import Options
@@ -257,7 +257,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             partial = replace(partial, codes=np.where(held_out, LEFT_OUT, partial.codes))
             if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
                 return None
-        return told_shares(rows, partial, loss, C, options)
+        return estimate_shares(rows, partial, loss, C, options)
 
     @staticmethod
     def _kept_shares(stages: Stages | None, compute: Callable[[], Shares | None]) -> Shares | None:
