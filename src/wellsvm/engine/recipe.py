@@ -1,6 +1,6 @@
 """The recipe, the same for every task: start, cutting plane, search for one labelling, keep the best.
 
-    X, y -> Task(rows, labels, losses, open) -> fit(task, options) -> Fit(relaxation, settled)
+    X, y -> Task(rows, labels, losses, opening) -> fit(task, options) -> Fit(relaxation, settled)
 
 The relaxation mixes several label vectors. Rounding its f to one member of B and alternating "solve the SVM, relabel by
 its scores" (search.py) lowers the mixed-integer objective of Eq. (3). Searches start from the task's guesses and from
@@ -192,9 +192,9 @@ def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...
 
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
     """The task's opening, as a stage."""
-    if task.open is None:
+    if task.opening is None:
         raise ValueError("the task has no opening, so it can be searched but not fitted")
-    compute = partial(task.open, task, options, rng)
+    compute = partial(task.opening, task, options, rng)
     return compute() if task.stages is None else task.stages.opening(compute, rng)
 
 

@@ -65,7 +65,7 @@ class Task:
         Which labels are allowed.
     losses : Losses
         What a row costs.
-    open : callable or None
+    opening : callable or None
         Makes the `Opening` from task, options and generator. None: the task can be searched, but not fitted.
     rising : bool array of shape (n_rows,) or None
         Rows whose price rises step by step in an annealed search. None: none does.
@@ -82,7 +82,7 @@ class Task:
     rows: Rows
     labels: LabelSet
     losses: Losses
-    open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
+    opening: Callable[[Task, Options, np.random.Generator], Opening] | None = None
     rising: BoolArray | None = None
     title: str = ""
     stages: Stages | None = None
