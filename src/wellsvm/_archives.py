@@ -1,4 +1,4 @@
-"""Files from elsewhere, measured before they are read: what an archive would unpack to is in its directory.
+"""Archives from elsewhere, checked before they are read: their directory says what they would unpack to.
 
 A megabyte of zeros that were compressed takes a gigabyte; the sizes below tell such a file from one that was written to
 be read. Python's zipfile reads no more of a member than its directory says, so that a directory that lies gives a

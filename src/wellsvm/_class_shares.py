@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["NOT_USED", "shares_told"]
 
 NOT_USED = "not used; this model is the supervised SVM"
-# Classes told at most; the attributes have them all.
+# Classes shown at most; the attributes have them all.
 MOST_CLASSES = 6
 
 
@@ -21,16 +21,16 @@ def shares_told(model: Any) -> str:
         return ""
     parts = list(zip(model.classes_.tolist(), model.balance_, model.balance_se_, model.balance_found_))
     if len(parts) == 2:
-        return f"{_told(model, *parts[1])}, of class {parts[1][0]}"
-    told = [f"{part[0]}: {_told(model, *part)}" for part in parts[:MOST_CLASSES]]
-    return "; ".join(told if len(parts) <= MOST_CLASSES else [*told, "..."])
+        return f"{_text_of(model, *parts[1])}, of class {parts[1][0]}"
+    texts = [f"{part[0]}: {_text_of(model, *part)}" for part in parts[:MOST_CLASSES]]
+    return "; ".join(texts if len(parts) <= MOST_CLASSES else [*texts, "..."])
 
 
-def _told(model: Any, name: Any, share: float, error: float, found: float) -> str:
+def _text_of(model: Any, name: Any, share: float, error: float, found: float) -> str:
     asked = model.balance.get(name) if isinstance(model.balance, dict) else model.balance
-    told = f"found {found:.2f}"
+    text = f"found {found:.2f}"
     if isinstance(asked, Real):
-        return f"given {share:.2f}, {told}"
+        return f"given {share:.2f}, {text}"
     if isinstance(asked, str) and error > 0:  # 0 where no row is unlabeled
-        return f"{'estimated' if asked == 'estimate' else 'as labeled'} {share:.2f} +- {error:.2f}, {told}"
-    return told
+        return f"{'estimated' if asked == 'estimate' else 'as labeled'} {share:.2f} +- {error:.2f}, {text}"
+    return text

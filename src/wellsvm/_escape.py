@@ -1,4 +1,4 @@
-"""Text from files and data as it may be shown: no character that moves a cursor, no cell that a spreadsheet runs."""
+"""Text from files and data made safe to show: no character that moves a cursor, no cell that a spreadsheet runs."""
 
 from __future__ import annotations
 

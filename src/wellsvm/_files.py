@@ -1,4 +1,4 @@
-"""Files that are whole or not there: what every writer of the package uses."""
+"""Writing files in one step, so that they are whole or not there; every writer of the package uses it."""
 
 from __future__ import annotations
 

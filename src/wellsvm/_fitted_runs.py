@@ -1,4 +1,4 @@
-"""What pictures and reports read from a fitted model: one run of the cutting plane per two-class problem."""
+"""What plots and reports read from a fitted model: one run of the cutting plane per two-class problem."""
 
 from __future__ import annotations
 

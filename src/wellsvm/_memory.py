@@ -1,4 +1,4 @@
-"""How much memory there is to have: what the machine, the control group and the limits of the process leave."""
+"""The memory that is available: what the machine, the control group and the limits of the process leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that was read from a file, looked at before anyone predicts with it.
+"""Checks of a model that was read from a file, before anyone predicts with it.
 
 Types are checked by `wellsvm.persistence`; here it is their contents: the function that a model stands for must have
 shapes that fit together, finite numbers and indices in range, or it is refused by the name of the attribute.

@@ -153,13 +153,13 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
     try:
         if not isinstance(mark["notes"], dict):
             raise TypeError(f"they are a {type(notes).__name__}, not a dict")
-        told = json.dumps(mark)
+        text = json.dumps(mark)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"notes must be what JSON can hold: {error}") from error
     with replacing(path) as file:
         file.write(data)
         with zipfile.ZipFile(file, "a") as archive:
-            archive.writestr(MARK, told)
+            archive.writestr(MARK, text)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wellsvm.engine.recipe import Functions
+from wellsvm.engine.functions import Functions
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
 

@@ -168,7 +168,7 @@ def test_equal_first_label_vectors_are_used_once():
     rng = np.random.default_rng(93)
     problem = random_problem(rng, "gram", "hinge")
     y = problem.label_set.initial(rng)
-    task = task_of(problem, lambda task, options, rng: Opening([y, y.copy()], [], None, lead=False))
+    task = task_of(problem, lambda task, options, rng: Opening([y, y.copy()], [], None, best_first=False))
     assert fit(task, replace(WELL, max_iter=1), rng).relaxation.history[0].labelings == 1
 
 

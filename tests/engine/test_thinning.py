@@ -117,7 +117,7 @@ def test_classes_are_thinned_together():
 
 def test_a_relaxation_of_many_rows_is_only_a_start_unless_it_is_the_result():
     tasks, _, _, _ = problem("hinge", n=300)
-    (task,) = (replace(task, open=KnownLabels("refined")) for task in tasks)
+    (task,) = (replace(task, opening=KnownLabels("refined")) for task in tasks)
     many = replace(OPTIONS, min_decrease=1e-3)
     few = replace(many, searched_rows=1000)
     found = {

@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from experiments.studies.cluster_sizes import GENERATED, generated
 from wellsvm import MaxMarginClustering
 from wellsvm.engine.starts import joined_means
-from wellsvm.estimators.joint_clusters import Joint, of_largest_value
+from wellsvm.estimators.cluster_sizes import of_largest_value
+from wellsvm.estimators.joint_clusters import Joint
 from wellsvm.options import Options
 from wellsvm.rows import CentredRows
 

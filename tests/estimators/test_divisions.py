@@ -9,9 +9,10 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from wellsvm import MaxMarginClustering
+from wellsvm.estimators.cluster_sizes import of_largest_value, within_sizes
 from wellsvm.estimators.cuts import choose_cut
 from wellsvm.estimators.divisions import Tree
-from wellsvm.estimators.joint_clusters import Joint, of_largest_value, within_sizes
+from wellsvm.estimators.joint_clusters import Joint
 from wellsvm.labels import ClusterLabels
 from wellsvm.metrics import clustering_accuracy
 from wellsvm.options import Options

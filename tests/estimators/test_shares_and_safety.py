@@ -214,13 +214,13 @@ def test_unlabeled_rows_that_help_are_used_as_if_nothing_had_been_asked(n_classe
 
 @pytest.mark.parametrize("balance", ["labels", 0.5, (0.3, 0.7), None], ids=str)
 def test_nothing_is_judged_where_the_balance_is_not_estimated(balance, monkeypatch):
-    monkeypatch.setattr("wellsvm.estimators.semi_supervised.told_verdict", None)
+    monkeypatch.setattr("wellsvm.estimators.semi_supervised.judge_use", None)
     X, y, _ = clouds(random_labels=True)
     assert fit(X, y, balance=balance).used_unlabeled_ is True
 
 
 def test_a_price_or_weights_of_zero_are_no_use_of_unlabeled_rows(monkeypatch):
-    monkeypatch.setattr("wellsvm.estimators.semi_supervised.told_verdict", None)  # nothing is left to judge
+    monkeypatch.setattr("wellsvm.estimators.semi_supervised.judge_use", None)  # nothing is left to judge
     X, y, _ = clouds()
     assert fit(X, y, C_unlabeled=0).used_unlabeled_ is False
     weight = np.where(np.isnan(y), 0.0, 1.0)

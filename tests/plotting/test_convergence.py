@@ -12,26 +12,11 @@ from sklearn.preprocessing import StandardScaler
 
 from wellsvm import MaxMarginClustering, SemiSupervisedSVC
 from wellsvm.baselines import MISVM
-from wellsvm.datasets import make_two_moons
 from wellsvm.plotting import ConvergenceDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
-
-MOONS = make_two_moons(n_samples=120, n_labeled=6, random_state=0)
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-@pytest.fixture(scope="module")
-def model():
-    model = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, oracle="climb", tol=1e-4, random_state=0)
-    return model.fit(MOONS.X, MOONS.y_partial)
 
 
 def test_the_lines_are_the_history(model):
@@ -46,8 +31,8 @@ def test_the_lines_are_the_history(model):
     assert display.tol_line_.get_ydata()[0] == model.tol
 
 
-def test_a_violation_of_zero_stays_visible_on_the_logarithmic_axis():
-    clusters = MaxMarginClustering(6, random_state=0).fit(MOONS.X)
+def test_a_violation_of_zero_stays_visible_on_the_logarithmic_axis(moons):
+    clusters = MaxMarginClustering(6, random_state=0).fit(moons.X)
     display = ConvergenceDisplay.from_estimator(clusters)
     assert min(record.violation for history in clusters.history_ for record in history) < 1e-9
     assert min(line.get_ydata().min() for line in display.violation_lines_) == pytest.approx(0.01 * clusters.tol)
@@ -62,8 +47,8 @@ def test_one_line_per_class_with_its_name():
     assert len({line.get_color() for line in display.objective_lines_}) == 3
 
 
-def test_a_pipeline_and_a_pickled_model_will_do(model):
-    pipeline = make_pipeline(StandardScaler(), SemiSupervisedSVC(unlabeled=-1)).fit(MOONS.X, MOONS.y_partial)
+def test_a_pipeline_and_a_pickled_model_will_do(model, moons):
+    pipeline = make_pipeline(StandardScaler(), SemiSupervisedSVC(unlabeled=-1)).fit(moons.X, moons.y_partial)
     assert len(ConvergenceDisplay.from_estimator(pipeline).gap_lines_) == 1
     assert len(ConvergenceDisplay.from_estimator(pickle.loads(pickle.dumps(model))).gap_lines_) == 1
 
@@ -94,10 +79,10 @@ def test_errors_say_what_to_do(case, model):
 
 
 @pytest.mark.parametrize("response_method", ["predict", "decision_function", "clusters"])
-def test_scikit_learn_draws_the_boundary_of_classes_and_clusters(model, response_method):
+def test_scikit_learn_draws_the_boundary_of_classes_and_clusters(model, response_method, moons):
     if response_method == "clusters":  # older releases of scikit-learn draw no other values of them
-        model, response_method = MaxMarginClustering(random_state=0).fit(MOONS.X), "predict"
+        model, response_method = MaxMarginClustering(random_state=0).fit(moons.X), "predict"
     display = DecisionBoundaryDisplay.from_estimator(
-        model, MOONS.X, response_method=response_method, grid_resolution=20
+        model, moons.X, response_method=response_method, grid_resolution=20
     )
     assert np.ptp(display.response) > 0

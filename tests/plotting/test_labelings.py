@@ -7,27 +7,12 @@ import pickle
 import numpy as np
 import pytest
 
-from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC, SemiSupervisedSVC
-from wellsvm.datasets import make_two_moons
+from wellsvm import Bags, MaxMarginClustering, MultiInstanceSVC
 from wellsvm.plotting import LabelingsDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
-
-MOONS = make_two_moons(n_samples=120, n_labeled=6, random_state=0)
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-@pytest.fixture(scope="module")
-def model():
-    model = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, oracle="climb", tol=1e-4, random_state=0)
-    return model.fit(MOONS.X, MOONS.y_partial)
 
 
 def test_the_picture_holds_the_label_vectors_where_they_differ(model):
@@ -58,8 +43,8 @@ def test_many_rows_are_averaged():
     assert picture.mean() == pytest.approx(labelings[:, display.rows_].mean(), abs=0.02)
 
 
-def test_of_a_division_only_its_rows_are_shown():
-    clusters = MaxMarginClustering(4, many="divided", random_state=0).fit(MOONS.X)
+def test_of_a_division_only_its_rows_are_shown(moons):
+    clusters = MaxMarginClustering(4, many="divided", random_state=0).fit(moons.X)
     last = LabelingsDisplay.from_estimator(clusters, problem=2)
     assert last.labelings.shape[1] == np.count_nonzero(clusters.labelings_[2][0]) < 120
     with pytest.raises(ValueError, match=r"problem=7 is not one of \[0, 1, 2\]"):
@@ -81,6 +66,6 @@ def test_a_pickled_model_has_none_and_says_so(model):
         LabelingsDisplay.from_estimator(pickle.loads(pickle.dumps(model)))
 
 
-def test_a_single_cluster_has_no_label_vectors():
+def test_a_single_cluster_has_no_label_vectors(moons):
     with pytest.raises(ValueError, match="has no label vectors"):
-        LabelingsDisplay.from_estimator(MaxMarginClustering(1).fit(MOONS.X))
+        LabelingsDisplay.from_estimator(MaxMarginClustering(1).fit(moons.X))

@@ -25,12 +25,6 @@ BOXES = np.array([[0, 0, 20, 20], [0, 20, 20, 40], [10, 40, 30, 60], [0, 10, 20,
 SCORES = np.array([0.5, 0.25, -1.0, 0.4])
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def corners(rectangle):
     """Top, left, bottom, right in pixels."""
     left, top = rectangle.get_xy()

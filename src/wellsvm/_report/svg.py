@@ -39,7 +39,7 @@ def colour_of(number: int, of: int) -> str:
 
 
 class _Frame(NamedTuple):
-    """Where numbers go in the picture."""
+    """Maps numbers to places in the picture."""
 
     x: Callable[[float], float]
     y: Callable[[float], float]

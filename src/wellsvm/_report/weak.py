@@ -1,4 +1,4 @@
-"""What a report tells of other weak labels: wrong labels and suspects, groups, candidates, links, own label sets."""
+"""Report sections on other weak labels: wrong labels and suspects, groups, candidates, links, label sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of the library told in the words of the command line: flags in place of parameters."""
+"""Messages of the library in the words of the command line: flags in place of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How data files are written and what is where in them; light to import, for ``--help``."""
+"""The formats of data files and the columns in them; light to import, for ``--help``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit came to: one dictionary of plain values, printed as a table or as JSON."""
+"""The summary of a fit: one dictionary of plain values, printed as a table or as JSON."""
 
 from __future__ import annotations
 

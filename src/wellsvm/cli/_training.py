@@ -1,4 +1,4 @@
-"""What the ``fit`` commands share: read the file, train, save the model, tell what it came to."""
+"""What the ``fit`` commands share: read the file, train, save the model, print the summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster: workers look at their partitions, this process descends on copies of the working rows.
+"""Rows on a Dask cluster: workers pass over their partitions, this process descends on copies of the working rows.
 
 Every task is a pure function of its arguments and has a key of its own, so that the scheduler can run it again anywhere
 when a worker is lost. What all tasks of a pass need is sent as the result of a task, since scattered data cannot be

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster as blocks: looks are tasks, what they see is taken in the order of the partitions."""
+"""Rows on a Dask cluster as blocks: passes are tasks, and their results are taken in the order of the partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users have on a cluster, as partitions that the workers have loaded, checked and keep."""
+"""Data on a cluster as partitions that the workers load, check and keep."""
 
 from __future__ import annotations
 

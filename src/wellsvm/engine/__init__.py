@@ -1,1 +1,1 @@
-"""Algorithm 1 and what stands around it: starts, the cutting plane, the search, and the recipe that joins them."""
+"""Algorithm 1: starts, the cutting plane, the search for one labelling, and the recipe that joins them."""

@@ -1,7 +1,7 @@
-"""Functions at rising prices of the unlabeled rows, for rows held out to judge them by.
+"""Fit at rising prices of the unlabeled rows, one after the other, as cross-validation does in each fold.
 
-The first price is 0: the supervised SVM. From there a search goes on from price to price, without a relaxation between:
-it would give another start only, and folds are many.
+The first price is 0, which gives the supervised SVM. From there a search continues from price to price. There is no
+relaxation in between: it would only add another start, at a cost in every fold.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def found_along_prices(
     svm_tol: float,
     seed: int,
 ) -> Iterator[Found]:
-    """What is found at each price in turn; it must be used before the next one, to which its state goes on.
+    """Yield what is found at each price. Use it before asking for the next: that search continues from the same state.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _smoothly(
     losses: Sequence[Losses],
     options: Options,
 ) -> Iterator[tuple[SmoothSolution, ...]]:
-    """One smooth search up to the highest price, which passes all others on its way."""
+    """One smooth search up to the highest price, which passes all lower ones on its way."""
     if not losses:
         return iter(())
     C = losses[-1].prices

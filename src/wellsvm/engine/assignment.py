@@ -1,4 +1,4 @@
-"""One class for every row, so many rows for every class: the assignment of the largest sum of scores, exactly.
+"""Assign a class to every row so that each class gets its number of rows and the sum of scores is largest, exactly.
 
     maximise  sum_i F[i, k_i]   where class k occurs counts[k] times
 
@@ -6,8 +6,8 @@ Whatever the prices v of the classes, "each row takes the class of the largest F
 for the numbers of rows that it happens to give. So:
 
 1. Prices that nearly give the wanted counts, each set in turn so that its own class has its number of rows.
-2. Rows too many in one class and too few in another are moved along the cheapest way from class to class. A best
-   assignment stays a best one under such moves (successive shortest paths), which makes the last one exact.
+2. While one class has too many rows and another too few, rows are moved along the cheapest path from class to class. An
+   optimal assignment stays optimal under such moves (successive shortest paths), so the last one is exact.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def assign(
     counts : array of shape (n_classes,)
         Rows of every class; they sum to n_rows.
     prices : array of shape (n_classes,), optional
-        Prices that are nearly right, of an assignment before.
+        Prices of an earlier assignment, to start from.
     options : Options
         Constants.
 
@@ -62,20 +62,20 @@ def assign(
         cost, row = np.full((counts.size, counts.size), np.inf), np.zeros((counts.size, counts.size), dtype=np.int64)
         _look_up(F, classes, cost, row, range(counts.size))
         while surplus.any():
-            way = _cheapest_way(cost, surplus)
-            moved = [row[k, to] for k, to in pairwise(way)]
-            classes[moved] = way[1:]
-            surplus[way[0]] -= 1
-            surplus[way[-1]] += 1
-            _look_up(F, classes, cost, row, way)
+            path = _cheapest_path(cost, surplus)
+            moved = [row[k, to] for k, to in pairwise(path)]
+            classes[moved] = path[1:]
+            surplus[path[0]] -= 1
+            surplus[path[-1]] += 1
+            _look_up(F, classes, cost, row, path)
     return classes, prices
 
 
 def barred(F: FloatArray, excluded: BoolArray) -> FloatArray:
     """Scores under which a row has no class excluded for it, if the counts of the classes allow that.
 
-    An assignment becomes another one by ways from class to class, each of which passes every class once at most: a loss
-    above so many of the largest differences of scores is never worth it.
+    Any two assignments differ by moves along paths that visit each class at most once. The penalty exceeds what any
+    such path can gain, so no row takes an excluded class unless the counts force it.
     """
     if not excluded.any():
         return F
@@ -83,7 +83,7 @@ def barred(F: FloatArray, excluded: BoolArray) -> FloatArray:
 
 
 def half_leads(F: FloatArray, classes: IntArray, prices: FloatArray) -> FloatArray:
-    """Half the lead of every row's class over the next, after prices; of two classes the distance to the cut."""
+    """Half of how far every row's class exceeds the next one, after prices; of two classes the distance to the cut."""
     net = F - prices
     rows = np.arange(classes.size)
     own = net[rows, classes]
@@ -124,8 +124,8 @@ def _look_up(F: FloatArray, classes: IntArray, cost: FloatArray, row: IntArray, 
             cost[k, k] = np.inf
 
 
-def _cheapest_way(cost: FloatArray, surplus: IntArray) -> list[int]:
-    """Classes on the cheapest way from one with rows too many to one with too few (Bellman and Ford)."""
+def _cheapest_path(cost: FloatArray, surplus: IntArray) -> list[int]:
+    """Classes on the cheapest path from one with too many rows to one with too few (Bellman and Ford)."""
     distance, before = np.where(surplus > 0, 0.0, np.inf), np.full(surplus.size, -1)
     for _ in range(surplus.size - 1):
         through = distance[:, None] + cost
@@ -135,7 +135,7 @@ def _cheapest_way(cost: FloatArray, surplus: IntArray) -> list[int]:
             break
         before[shorter] = np.argmin(through, axis=0)[shorter]
         distance = np.where(shorter, nearest, distance)
-    way = [int(np.argmin(np.where(surplus < 0, distance, np.inf)))]
-    while before[way[0]] >= 0:
-        way.insert(0, int(before[way[0]]))
-    return way
+    path = [int(np.argmin(np.where(surplus < 0, distance, np.inf)))]
+    while before[path[0]] >= 0:
+        path.insert(0, int(before[path[0]]))
+    return path

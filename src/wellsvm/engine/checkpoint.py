@@ -1,4 +1,4 @@
-"""What a fit has reached so far, in a file: a fit that was interrupted goes on from there and ends with the same bits.
+"""Progress of a fit, kept in a file: an interrupted fit continues from there and ends with the same bits.
 
 A fit is a chain of stages, each a function of the data, of earlier stages and of a random generator. Finished ones are
 kept (dual variables, label vectors, their weights mu and images u_t, the generator's state) and not run again; the
@@ -60,17 +60,17 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
         self.path = check_replaceable(path)
         self.lock, self.values = RLock(), {}
-        told = {name: _digest(v) if isinstance(v, np.ndarray) else str(v) for name, v in problem.items()}
+        described = {name: _digest(v) if isinstance(v, np.ndarray) else str(v) for name, v in problem.items()}
         if self.path.exists():
             self.values = _read(self.path)
             before = json.loads(str(self.values.get("problem", "{}")))
-            differs = [name for name in told if before.get(name) != told[name]]
+            differs = [name for name in described if before.get(name) != described[name]]
             if differs:
                 raise ValueError(
                     f"checkpoint={str(path)!r} belongs to another fit: {', '.join(differs)} differ; use another file, "
                     "or remove this one"
                 )
-        self.values["problem"] = np.array(json.dumps(told))
+        self.values["problem"] = np.array(json.dumps(described))
 
     def close(self) -> None:
         """The fit is done: remove the file."""
@@ -118,12 +118,13 @@ class Stages:
         """How the task starts, as one such stage: flat, the label vectors first."""
 
         def flat() -> tuple[Any, ...]:
-            labels, guesses, alpha, lead = compute()
-            return (lead, len(labels), len(guesses), alpha, *labels, *(value for guess in guesses for value in guess))
+            labels, guesses, alpha, best_first = compute()
+            numbers = (best_first, len(labels), len(guesses))
+            return (*numbers, alpha, *labels, *(value for guess in guesses for value in guess))
 
-        lead, n_labels, n_guesses, alpha, *rest = self.arrays("opening", flat, rng)
+        best_first, n_labels, n_guesses, alpha, *rest = self.arrays("opening", flat, rng)
         guesses = [Guess(*rest[n_labels + 2 * k : n_labels + 2 * k + 2]) for k in range(n_guesses)]
-        return Opening(rest[:n_labels], guesses, alpha, lead)
+        return Opening(rest[:n_labels], guesses, alpha, best_first)
 
     def holds(self, name: str) -> bool:
         """Whether a stage whose result is a solved SVM is kept."""
@@ -152,7 +153,7 @@ class Stages:
         return Solution(state, kept["mu"], *bounds, kept["squared_norms"], int(kept["n_epochs"]))
 
     def close(self) -> None:
-        """The fit is done: its file goes."""
+        """The fit is done: remove its file."""
         self.file.close()
 
     def recall(self, state: State, rng: np.random.Generator) -> Cut | None:

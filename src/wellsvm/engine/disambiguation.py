@@ -1,13 +1,14 @@
-"""One of several candidate classes for every row: all classes relabelled together.
+"""Choose one of several candidate classes for every row, with all classes relabelled together.
 
-One against the rest, each class alone would choose its rows without regard to the others. So first one SVM per class is
-trained on present labels, every row goes to one of its candidates, and so on until few rows move; the price of rows
-with several candidates rises step by step, as in an annealed search. What comes out says how many rows each class has,
-and is the start of its own problem.
+Trained one against the rest, each class would choose its rows without regard to the others. So, first, one SVM per
+class is trained on the current labels, every row goes to one of its candidates, and this repeats until few rows move.
+The price of rows with several candidates rises step by step, as in an annealed search. The result gives the number of
+rows of each class, and the first scores of its two-class problem.
 
-The first labels come from averaging: a row counts for each of its candidates in equal parts, and against all others.
+The first labels come from averaging: a row counts for each of its candidates in equal parts, and against all other
+classes.
 
-How many rows a class has decides. There are two ways to tell:
+The number of rows of each class matters most. There are two ways to estimate it:
 
 1. Every row goes to the candidate of the largest value. That is right where wrong candidates are noise, and gives the
    frequent classes too much where candidates are what occurs beside each other: sky is a candidate of most regions.
@@ -15,8 +16,8 @@ How many rows a class has decides. There are two ways to tell:
    of one of them, as the labels of an image are for its regions, and draws all classes to equal size where they are
    noise.
 
-Rows held out choose between them (`parts_tell`): how often the class that a row is given is one of its candidates,
-beyond the chance at which it would be, ``(hit - chance) / (1 - chance)``. Hits alone favour frequent candidates.
+Held-out rows choose between the two (`equal_parts_are_better`), by how often the class predicted for a row is one of
+its candidates, corrected for chance: ``(hit - chance) / (1 - chance)``. Hits alone favour frequent candidates.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from wellsvm.rows.base import Rows
 from wellsvm.solver.master import Solution, fit_svm
 from wellsvm.threads import run
 
-__all__ = ["averaged_values", "best_candidates", "disambiguate", "labels_by_parts", "parts_tell"]
+__all__ = ["averaged_values", "best_candidates", "disambiguate", "equal_parts_are_better", "labels_by_parts"]
 
 
 def best_candidates(values: FloatArray, candidates: BoolArray) -> IntArray:
@@ -114,10 +115,10 @@ def disambiguate(
     return values, labels
 
 
-def parts_tell(
+def equal_parts_are_better(
     rows: Rows, candidates: BoolArray, loss: str, C: FloatArray, seed: int, options: Options, n_jobs: int | None = None
 ) -> bool:
-    """Whether equal parts tell better how many rows each class has: by hits beyond chance of rows held out.
+    """Whether equal parts give the better number of rows of each class, by the hits of held-out rows beyond chance.
 
     Parameters are those of `averaged_values`; a sample is taken where rows are many.
     """

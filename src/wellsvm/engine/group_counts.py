@@ -1,12 +1,12 @@
-"""How likely the counts of groups are under f: labels are not searched for, they are summed over.
+"""The likelihood of the counts of groups under f: instead of searching for labels, it sums over all of them.
 
-A row is positive with the chance ``p = 1 / (1 + exp(-f))``, each for itself, and S is the number of positives of a
-group. The loss of a group and its slope in f are
+A row is positive with probability ``p = 1 / (1 + exp(-f))``, independently of the others, and S is the number of
+positives of a group. The loss of a group and its slope in f are
 
     - log P(low <= S <= high)        and        p_i - q_i,    q_i = P(row i is positive | low <= S <= high).
 
-A known label is a group of one row. Where classes overlap this tells far more than the best labels do: these lie on the
-right side of f by their choice, however wrong f is.
+A known label is a group of one row. Where classes overlap, this loss says far more about f than that of the best
+labels: those are chosen to agree with f, however wrong f is.
 
 P(S = k) is a sum over label vectors that a recursion over the rows adds up: with ``A[j, k]`` the chance of k positives
 among the first j rows, and R[k] that of what is missing to the bounds after k positives, from the last row backwards.
@@ -31,7 +31,7 @@ __all__ = ["GroupCounts"]
 
 
 class Block(NamedTuple):
-    """Groups of about the same size: their rows, of shape (n_groups, n_most), filled up with a row of f = -inf."""
+    """Groups of about the same size: their rows, of shape (n_groups, n_most), padded with a row where f = -inf."""
 
     groups: IntArray
     rows: IntArray
@@ -72,7 +72,7 @@ class GroupCounts:
         return value, slopes[:-1]
 
     def of_groups(self, f: FloatArray) -> FloatArray:
-        """The loss of every group, at its price; 0 where its count says nothing."""
+        """The loss of every group, at its price; 0 where its bounds allow any count."""
         losses = np.zeros(self.n_groups)
         for block, _, logs, _ in self._parts(f):
             losses[block.groups] = -block.price * logs
@@ -87,15 +87,15 @@ class GroupCounts:
 
 
 def _blocks(labels: ProportionLabels, C: FloatArray, options: Options) -> Iterator[Block]:
-    """Groups whose counts say something, those of a size between two powers of two together, not too many at once."""
+    """Groups whose bounds exclude some count, in blocks: sizes between the same powers of two, not too many at once."""
     groups = labels.groups[labels.free]
     order = labels.free[np.argsort(groups, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(labels.sizes)])
     price = np.bincount(groups, weights=C[labels.free], minlength=labels.low.size) / np.maximum(labels.sizes, 1)
-    telling = np.flatnonzero(((labels.low > 0) | (labels.high < labels.sizes)) & (price > 0))
-    widths = 2 ** np.ceil(np.log2(labels.sizes[telling])).astype(np.int64)
+    bounded = np.flatnonzero(((labels.low > 0) | (labels.high < labels.sizes)) & (price > 0))
+    widths = 2 ** np.ceil(np.log2(labels.sizes[bounded])).astype(np.int64)
     for width in np.unique(widths):
-        alike, place = telling[widths == width], np.arange(width)
+        alike, place = bounded[widths == width], np.arange(width)
         table = width + 1 if width <= options.exact_group else 1
         step = max(1, options.count_entries // (int(width) * int(table)))
         for begin in range(0, alike.size, step):

@@ -1,11 +1,11 @@
-"""What serves best where only proportions of groups are known: by groups held out, whose proportions are known too.
+"""How to learn from the proportions of groups, chosen on held-out groups, whose proportions are known too.
 
-1. At what price the counts of groups are made likely (likely_counts.py): that under which the counts of the groups held
-   out are most likely.
-2. Whether labels are searched for. Where classes overlap, the labels of largest margin that keep the proportions may
-   have little to do with the classes, and the f under which the counts are likely is nearer to the truth. The search,
-   which starts from it, is used where the counts of the groups held out are more likely under its values, by a standard
-   error; both are scaled and shifted first as suits them best.
+1. The price at which the counts of groups are made likely (likely_counts.py): the one under which the counts of
+   held-out groups are most likely.
+2. Whether to search for labels. Where classes overlap, the labels of largest margin that keep the proportions may have
+   little to do with the classes, and the f that makes the counts likely is nearer to the truth. The search starts from
+   this f. It is used if the counts of held-out groups are more likely under its values, by a standard error, after both
+   have been scaled and shifted to fit best.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import coordinates_of
 
-__all__ = ["GroupVerdict", "judge_groups"]
+__all__ = ["GroupChoice", "judge_groups"]
 
 
-class GroupVerdict(NamedTuple):
-    """Price of the counts of groups, as a share of C, and whether labels are to be searched for."""
+class GroupChoice(NamedTuple):
+    """The price of the counts of groups, as a share of C, and whether to search for labels."""
 
     price: float
     searches: bool
@@ -38,8 +38,8 @@ class GroupVerdict(NamedTuple):
 
 def judge_groups(
     rows: Rows, label_sets: Sequence[ProportionLabels], loss: str, C: FloatArray, seed: int, options: Options
-) -> GroupVerdict:
-    """Hold groups out, fold by fold, and see what tells their shares best.
+) -> GroupChoice:
+    """Choose by cross-validation over the groups: which price and method predict the shares of held-out groups best.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def judge_groups(
     """
     rng, n_groups = np.random.default_rng(seed), int(label_sets[0].groups.max()) + 1
     if n_groups < 2 * options.group_folds:
-        return GroupVerdict(options.group_price, False)  # too few to hold any out
+        return GroupChoice(options.group_price, False)  # too few to hold any out
     chosen = label_sets[0].some_groups(options.judged_rows, 2 * options.group_folds, rng)
     if chosen.size < C.size:
         rows, C, label_sets = rows.part(chosen), C[chosen], [labels.part(chosen) for labels in label_sets]
@@ -67,13 +67,13 @@ def judge_groups(
     best = int(np.argmin(np.sum([problem.unlikely for problem in problems], axis=0)))
     gain = np.concatenate([problem.gain_of_searching(best, loss, rng) for problem in problems])
     searches = bool(gain.mean() > options.group_errors * gain.std() / np.sqrt(gain.size))
-    return GroupVerdict(options.group_prices[best], searches)
+    return GroupChoice(options.group_prices[best], searches)
 
 
 class _Problem(NamedTuple):
     """One label set with its groups held out, fold by fold, and what was found on the others.
 
-    ``likely`` holds f of every price and fold, and ``unlikely`` how little it tells the counts of groups held out.
+    ``likely`` holds f for every price and fold, ``unlikely`` the loss of the counts of held-out groups for every price.
     """
 
     rows: Rows
@@ -107,7 +107,7 @@ class _Problem(NamedTuple):
         return cls(rows, labels, C, out, counts, likely, unlikely, options)
 
     def gain_of_searching(self, price: int, loss: str, rng: np.random.Generator) -> FloatArray:
-        """What the search lowers of the loss of every group held out, from where its counts are likely."""
+        """By how much the search, started from the likely f, lowers the loss of every held-out group."""
         found = []
         for held, f in zip(self.out, self.likely[price]):
             losses = Losses.of(loss, np.where(held, 0.0, self.C))
@@ -117,7 +117,7 @@ class _Problem(NamedTuple):
         return self.counts.of_groups(likely) - self.counts.of_groups(searched)
 
     def _rescaled(self, f: FloatArray) -> FloatArray:
-        """``a f + b`` under which the counts are most likely: values of an SVM are no chances."""
+        """``a f + b`` under which the counts are most likely: values of an SVM are no log-odds."""
         f = f / max(float(np.abs(f).max()), Options.trace)
 
         def objective(v: FloatArray) -> tuple[float, FloatArray]:

@@ -1,8 +1,8 @@
-"""The share of two classes by growing: rows that the SVM is sure of are labeled by it, then those it is less sure of.
+"""The share of two classes by self-training: the SVM labels the rows it is sure of, then those it is less sure of.
 
-No balance is asked for, so that the unlabeled rows themselves say where a class ends, which few labels do not. As a
-classifier this is weak; but its count errs in other ways than the estimates from labels alone, and moving half the way
-towards it lowers the error of the share by a quarter where labels were collected class by class (docs/choices.md).
+No balance is imposed, so the unlabeled rows themselves show where a class ends; a few labels cannot. As a classifier
+this is weak. But its count errs in other ways than estimates from labels alone, and moving halfway towards it lowers
+the error of the share by a quarter where labels were collected class by class (docs/choices.md).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Several classes at once: one SVM for each against the rest, and one labelling that keeps all counts together.
+"""Several classes at once: one SVM for each against the rest, and one labelling that keeps the counts of all classes.
 
-Labelled independently, a row may be in two classes or in none. Here every unlabeled row has one class, by the
-assignment of the largest sum of scores (assignment.py), and counts as far as its class leads over the next. Where some
-classes are excluded for a row, which has candidates, it goes to one of the others.
+Labelled independently, a row may be in two classes or in none. Here every unlabeled row gets one class, by the
+assignment of the largest sum of scores (assignment.py), and counts the more, the further its class exceeds the next. A
+row for which some classes are excluded (candidate labels) gets one of the others.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ __all__ = ["JointLabels", "fit_together", "joint_counts", "joint_labels"]
 
 
 def joint_counts(label_sets: Sequence[BalancedLabels]) -> IntArray | None:
-    """How many unlabeled rows each class is to have; None where that is not settled for all of them."""
+    """The number of unlabeled rows of each class; None unless it is exact for all of them."""
     counts = np.array([labels.low for labels in label_sets])
-    settled = all(labels.low == labels.high for labels in label_sets)
+    exact = all(labels.low == labels.high for labels in label_sets)
     n_free = _free(label_sets).size
-    return counts if len(counts) > 1 and settled and counts.sum() == n_free > 0 else None
+    return counts if len(counts) > 1 and exact and counts.sum() == n_free > 0 else None
 
 
 def _free(label_sets: Sequence[BalancedLabels]) -> IntArray:
-    """Rows whose class is open: that of some problems at least."""
+    """Rows whose class is unknown, in some of the problems at least."""
     return np.flatnonzero(np.any([labels.y_known == 0 for labels in label_sets], axis=0))
 
 
@@ -48,8 +48,8 @@ class JointLabels:
     Parameters
     ----------
     label_sets : sequence of BalancedLabels
-        One per class, whose counts sum to the number of rows whose class is open. They are counts that some
-        assignment has.
+        One per class. Their counts sum to the number of rows whose class is unknown, and some assignment has these
+        counts.
     """
 
     def __init__(self, label_sets: Sequence[BalancedLabels]) -> None:
@@ -60,7 +60,7 @@ class JointLabels:
         self.counts, self.prices = counts, np.zeros(counts.size)
 
     def __call__(self, scores: Sequence[FloatArray]) -> tuple[list[LabelArray], FloatArray]:
-        """Labels of every problem, +1 for its class, and half the lead of every open row's class."""
+        """Labels of every problem, +1 for its class, and half the lead of the class found for each unknown row."""
         F = barred(np.stack([f[self.free] for f in scores], axis=1), self.excluded)
         classes, self.prices = assign(F, self.counts, self.prices)
         leads = np.zeros(scores[0].size)
@@ -81,9 +81,9 @@ def fit_together(
     options: Options,
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None,
-    part: Callable[[int], AbstractContextManager[Any]],
+    progress_of: Callable[[int], AbstractContextManager[Any]],
 ) -> list[Fit]:
-    """Fit one task per class as `recipe.fit` does, but search them together; ``part`` tells of each one's progress."""
+    """Fit one task per class as `recipe.fit` does, but search them together; ``progress_of`` opens that of one."""
     n_tasks, roughly = range(len(tasks)), options
     if options.refine:
         roughly = opening_only(options)
@@ -94,9 +94,9 @@ def fit_together(
         return solutions(name, tasks, compute, options, rngs)
 
     def relax_one(k: int) -> Relaxation:
-        with part(k) as progress:
-            lead = best[k] if openings[k].lead else None
-            return relax(tasks[k], openings[k], lead, roughly, rngs[k], progress.label_vector)
+        with progress_of(k) as progress:
+            first = best[k] if openings[k].best_first else None
+            return relax(tasks[k], openings[k], first, roughly, rngs[k], progress.label_vector)
 
     def total(svms: Sequence[Solution]) -> float:
         return sum(svm.upper for svm in svms)

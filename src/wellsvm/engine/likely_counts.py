@@ -1,10 +1,10 @@
-"""f under which the counts of groups are most likely: a smooth descent, no labels.
+"""The f under which the counts of groups are most likely, by smooth descent and without labels.
 
     minimise over w and b    1/2 ||w||^2 + loss of the counts under f,    f_i = w'(z_i - mean z) + b
 
-The loss is that of group_counts.py. It is not convex: the labels of a group may change places. So prices rise, each
-minimum the start of the next descent (L-BFGS), and the first one is nearly the mean map: at f = 0 the slope of a row is
-half less the share of its group.
+The loss is that of group_counts.py. It is not convex: the labels of a group may change places. So the price rises step
+by step, and each descent (L-BFGS) starts from the minimum before. The first minimum is nearly the mean map: at f = 0
+the slope of a row is 1/2 minus the share of its group.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def likely_counts(
 ) -> SmoothSolution:
     """Descend along `Options.group_prices` up to ``share`` of the price of the losses; see `likely_path`.
 
-    Where rows are many, at that price alone: the way to it costs most of the time there.
+    Where rows are many, only at that price: descending at the lower ones would take most of the time.
     """
     few = labels.n_instances <= options.judged_rows
     prices = [price for price in options.group_prices if few and price < share]
@@ -48,10 +48,10 @@ def likely_scores(
     rng: np.random.Generator,
     options: Options,
 ) -> list[FloatArray]:
-    """f of every row for a search to go on from, one for every label set.
+    """f of every row as the start of a search, one for every label set.
 
-    Where rows are many it is found on some of the groups, at the price of all of them: passes over all rows are better
-    spent on the search.
+    Where rows are many it is found on some of the groups, at a price that stands for all of them: passes over all rows
+    are better spent on the search.
     """
     part, some, chosen = rows, label_sets, None
     if rows.n_instances > 2 * options.searched_rows:

@@ -1,10 +1,10 @@
-"""How little the labels are trusted: by cross-validation on the labels as they are, wrong ones included.
+"""Choose the price and the share of wrong labels by cross-validation on the labels as given, wrong ones included.
 
-Wrong labels among the rows held out cost every candidate about the same, so that the better one still wins; they only
-add noise, and the more so the more of them there are. So two questions are asked one after the other, and each time the
-answer that does without must be beaten by some standard errors of the difference: is a lower price than usual better,
-under which f fits single labels less; and, at the price chosen, is a share of wrong labels above 0. Of the prices or
-shares within as many standard errors of the best, the one nearest to the usual is taken.
+Wrong labels among the held-out rows cost every candidate about the same, so the better candidate still wins; they only
+add noise. Two choices are made, one after the other: a lower price than usual, under which f follows single labels
+less; and, at that price, a share of wrong labels above 0. Each is made only if the best candidate beats the usual
+price, or the share 0, by some standard errors of the difference. Of the candidates within as many standard errors of
+the best, the one nearest to the usual is taken.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _errors_out_of_fold(
     rng: np.random.Generator,
     options: Options,
 ) -> FloatArray | None:
-    """Whether a row held out is misjudged, of shape (n_tried, n_rows); None where a class has too few rows.
+    """Whether a held-out row is misclassified, of shape (n_tried, n_rows); None where a class has too few rows.
 
     ``values`` maps prices, 0 for rows held out, to f of shape (n_tried, n_problems, n_rows).
     """

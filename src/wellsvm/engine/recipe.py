@@ -1,11 +1,11 @@
 """The recipe, the same for every task: start, cutting plane, search for one labelling, keep the best.
 
-    X, y -> Task(rows, labels, losses, open) -> fit(task, options) -> Fit(relaxation, settled)
+    X, y -> Task(rows, labels, losses, opening) -> fit(task, options) -> Fit(relaxation, settled)
 
 The relaxation mixes several label vectors. Rounding its f to one member of B and alternating "solve the SVM, relabel by
-its scores" (search.py) lowers the mixed-integer objective of Eq. (3). It starts from the task's guesses and from the
-relaxation, and the best labelling it reaches is kept. A smooth search (smooth.py) comes first where the task asks for
-it: its labels are the relaxation's first, and its f is the result.
+its scores" (search.py) lowers the mixed-integer objective of Eq. (3). Searches start from the task's guesses and from
+the relaxation, and the best labelling that any of them reaches is kept. Where the task asks for a smooth search
+(smooth.py), it comes first: its labels are the relaxation's first label vector, and its f is the result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +24,103 @@ from wellsvm.engine.report import Relaxation
 from wellsvm.engine.search import at_full_price, begins_on_some, search
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.engine.task import Guess, Opening, Task
-from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
 from wellsvm.solver.master import Solution, begin
 
 __all__ = [
-    "Fit", "Functions", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax",
-    "search", "settle", "solutions", "stage", "values_of",
+    "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax", "search",
+    "settle", "solutions", "stacked", "stage", "values_of",
 ]  # fmt: skip
+
+
+def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
+    """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
+    if task.coordinates is not None and np.any(task.losses.cap[task.rising] > 0):
+        return _fit_smoothly(task, options, rng, callback)
+    reached, relaxation = _search_and_relax(task, options, rng, callback)
+    if not options.refine:
+        return Fit(task, relaxation, None)
+    if reached and adds_nothing(relaxation, best_of(reached)):
+        return Fit(task, relaxation, best_of(reached))
+    guesses = [Guess(relaxation.solution.scores(), relaxation.solution.alpha)]
+    relaxation.solution.state.retire()
+    return Fit(task, relaxation, best_of([*reached, _search_one("search", task, guesses, options, rng)]))
+
+
+def _search_and_relax(
+    task: Task, options: Options, rng: np.random.Generator, callback: Callback | None
+) -> tuple[list[Solution], Relaxation]:
+    """Search from each of the opening's guesses, then run the cutting plane. The opening is freed on return."""
+    labels, guesses, alpha, best_first = opened(task, options, rng)
+    alpha = None if best_first else alpha  # the best labelling brings its own
+    reached: list[Solution] = []
+    guesses = guesses[::-1]
+    while guesses:  # each is freed when its search has begun
+        reached.append(_search_one(f"search {len(reached)}", task, [guesses.pop()], options, rng))
+        reached[-1].state.rest()
+    best = best_of(reached) if best_first else None
+    if options.refine and begins_on_some([task], task.rows.n_instances, options):
+        options = opening_only(options)
+    return reached, relax(task, Opening(labels, [], alpha, best_first), best, options, rng, callback)
+
+
+def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None) -> Fit:
+    """The smooth search first. The relaxation starts from its labels, and need not be solved far."""
+    opening, labels, coordinates = opened(task, options, rng), task.labels, task.coordinates
+    assert coordinates is not None
+    searched = partial(task.descend, coordinates, labels, task.losses, options)
+    found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
+    if options.refine:
+        options = opening_only(options)
+    first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
+    relaxation = relax(task, first, None, options, rng, callback)
+    return Fit(task, relaxation, found if options.refine else None)
+
+
+def settle(task: Task, options: Options, rng: np.random.Generator) -> Solution:
+    """As `fit` without the relaxation: the best labelling that searches from the opening's guesses reach."""
+    guesses = opened(task, options, rng).guesses
+    return best_of([search(task, guess, options, rng) for guess in guesses])
+
+
+def relax(
+    task: Task,
+    opening: Opening,
+    best: Solution | None,
+    options: Options,
+    rng: np.random.Generator,
+    callback: Callback | None = None,
+) -> Relaxation:
+    """The cutting plane from the opening's label vectors and, if it is given, from the ``best`` labelling so far."""
+    labels, alpha = opening.labels, opening.alpha
+    if best is not None:
+        labels, alpha = [*labels, best.y], best.alpha
+    state = begin(task.rows, task.labels, task.losses, alpha, options)
+    return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
+
+
+def opening_only(options: Options) -> Options:
+    """How to relax where a search makes the result, and more label vectors would cost more than they add to it."""
+    return options.but(max_iter=min(options.max_iter, options.opening_labelings), relaxation_starts=True)
+
+
+def adds_nothing(relaxation: Relaxation, best: Solution) -> bool:
+    """Whether the relaxation ended at the labelling of an earlier search: another search from there finds the same."""
+    labels = relaxation.solution.state.labels
+    return len(labels) == 1 and np.array_equal(labels[0], best.y)
+
+
+def best_of(reached: Sequence[Solution]) -> Solution:
+    """The labelling of least mixed-integer objective; of equals the first."""
+    return min(reached, key=lambda svm: svm.upper)
+
+
+def _distinct(labels: Sequence[LabelArray]) -> list[LabelArray]:
+    """Each label vector once: two equal ones would leave their weights undetermined."""
+    return list({y.tobytes(): y for y in labels}.values())
+
+
+# ------------------------------------------------------------------ what a fit finds
 
 
 @dataclass(frozen=True)
@@ -82,49 +171,10 @@ class Fit:
         return self.task.labels.linear_oracle(self.scores())
 
 
-class Functions(NamedTuple):
-    """The functions of all two-class problems.
-
-    Attributes
-    ----------
-    coefficients : array of shape (n_problems, n_kept)
-        In the form that the rows keep, ...
-    offsets : array of shape (n_problems,)
-        ... and what is added to them.
-    values : array of shape (n_rows, n_problems)
-        Of every row.
-    """
-
-    coefficients: FloatArray
-    offsets: FloatArray
-    values: FloatArray
-
-    @classmethod
-    def of(cls, found: Sequence[Solution | SmoothSolution]) -> Functions:
-        """Those that were found."""
-        offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
-        return cls(np.stack([one.coefficients() for one in found]), offsets, values_of(found))
-
-    def near_balance(self, label_sets: Sequence[BalancedLabels], slack: float) -> Functions:
-        """The same, moved where the positives among the unlabeled rows are too many or too few by more than a share of
-        ``slack``: smooth searches keep the mean of f, which tells little where f is small."""
-        steps = np.array([_step_to_balance(f[y.free], y, slack) for f, y in zip(self.values.T, label_sets)])
-        return Functions(self.coefficients, self.offsets + steps, self.values + steps)
-
-    @classmethod
-    def mean(cls, several: Sequence[Functions]) -> Functions:
-        """The mean of several."""
-        return cls(*(np.mean(part, axis=0) for part in zip(*several)))
-
-
-def _step_to_balance(f: FloatArray, labels: BalancedLabels, slack: float) -> float:
-    """What to add to f of the unlabeled rows: 0, or what puts the border halfway between two of them."""
-    n_positive, n_slack = int(np.count_nonzero(f > 0)), int(slack * f.size)
-    wanted = int(np.clip(n_positive, max(labels.low - n_slack, 0), min(labels.high + n_slack, f.size)))
-    if wanted in (n_positive, 0, f.size):  # nothing to do, or no border to put anywhere
-        return 0.0
-    rising, first = np.sort(f), f.size - wanted
-    return -0.5 * float(rising[first - 1] + rising[first])
+def stacked(found: Sequence[Solution | SmoothSolution]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coefficients, offsets and values of all rows, of the functions of several two-class problems."""
+    offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
+    return np.stack([one.coefficients() for one in found]), offsets, values_of(found)
 
 
 def values_of(found: Sequence[Solution | SmoothSolution]) -> FloatArray:
@@ -132,71 +182,24 @@ def values_of(found: Sequence[Solution | SmoothSolution]) -> FloatArray:
     return np.stack([one.scores() for one in found], axis=1)
 
 
-def fit(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None = None) -> Fit:
-    """Fit one task; a callback that returns True after a label vector ends the cutting plane."""
-    if task.coordinates is not None and np.any(task.losses.cap[task.rising] > 0):
-        return _fit_smoothly(task, options, rng, callback)
-    reached, relaxation = _searched_and_relaxed(task, options, rng, callback)
-    if not options.refine:
-        return Fit(task, relaxation, None)
-    if reached and adds_nothing(relaxation, best_of(reached)):
-        return Fit(task, relaxation, best_of(reached))
-    guesses = [Guess(relaxation.solution.scores(), relaxation.solution.alpha)]
-    relaxation.solution.state.retire()
-    return Fit(task, relaxation, best_of([*reached, _searched("search", task, guesses, options, rng)]))
-
-
-def settle(task: Task, options: Options, rng: np.random.Generator) -> Solution:
-    """As `fit` without the relaxation: the best labelling that searches from the opening's guesses reach."""
-    guesses = opened(task, options, rng).guesses
-    return best_of([search(task, guess, options, rng) for guess in guesses])
-
-
-def _searched_and_relaxed(
-    task: Task, options: Options, rng: np.random.Generator, callback: Callback | None
-) -> tuple[list[Solution], Relaxation]:
-    """What searches from the opening's guesses reached, and the cutting plane; the opening is not needed any more."""
-    labels, guesses, alpha, leads = opened(task, options, rng)
-    alpha = None if leads else alpha  # the leader has its own
-    reached: list[Solution] = []
-    guesses = guesses[::-1]
-    while guesses:  # each is let go of when its search has begun
-        reached.append(_searched(f"search {len(reached)}", task, [guesses.pop()], options, rng))
-        reached[-1].state.rest()
-    lead = best_of(reached) if leads else None
-    if options.refine and begins_on_some([task], task.rows.n_instances, options):
-        options = opening_only(options)
-    return reached, relax(task, Opening(labels, [], alpha, leads), lead, options, rng, callback)
-
-
-def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callback: Callback | None) -> Fit:
-    """The smooth search first; the relaxation starts from its labels, and need not be solved far."""
-    opening, labels, coordinates = opened(task, options, rng), task.labels, task.coordinates
-    assert coordinates is not None
-    searched = partial(task.descend, coordinates, labels, task.losses, options)
-    found = SmoothSolution.of(coordinates, labels, *stage(task.stages, "smooth search", lambda: searched().where))
-    if options.refine:
-        options = opening_only(options)
-    first = opening._replace(labels=[*opening.labels, found.y], guesses=[])
-    relaxation = relax(task, first, None, options, rng, callback)
-    return Fit(task, relaxation, found if options.refine else None)
+# ------------------------------------------------------------------ stages, which are recalled where a fit is kept
 
 
 def stage(stages: Stages | None, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-    """A stage of a fit before its tasks: computed, or, where a fit is kept, recalled."""
+    """A stage of a fit whose result is a tuple of arrays: computed, or recalled where the fit is kept."""
     return compute() if stages is None else stages.arrays(name, compute)
 
 
 def opened(task: Task, options: Options, rng: np.random.Generator) -> Opening:
-    """The task's opening, as a stage that can be kept."""
-    if task.open is None:
+    """The task's opening, as a stage."""
+    if task.opening is None:
         raise ValueError("the task has no opening, so it can be searched but not fitted")
-    compute = partial(task.open, task, options, rng)
+    compute = partial(task.opening, task, options, rng)
     return compute() if task.stages is None else task.stages.opening(compute, rng)
 
 
-def _searched(name: str, task: Task, guesses: list[Guess], options: Options, rng: np.random.Generator) -> Solution:
-    """A search from the only one of ``guesses``, which is let go of; as a stage that can be kept."""
+def _search_one(name: str, task: Task, guesses: list[Guess], options: Options, rng: np.random.Generator) -> Solution:
+    """A search from the only guess in the list, which is emptied so that the guess can be freed; as a stage."""
     (found,) = solutions(name, [task], lambda: [search(task, guesses.pop(), options, rng)], options, [rng])
     return found
 
@@ -208,7 +211,7 @@ def solutions(
     options: Options,
     rngs: Sequence[np.random.Generator],
 ) -> list[Solution]:
-    """What searches of some tasks reached, as one stage that can be kept: all are recalled, or all computed."""
+    """The result of searching several tasks, as one stage: all are recalled, or all are computed."""
     kept = [(task, task.stages, rng) for task, rng in zip(tasks, rngs) if task.stages is not None]
     if len(kept) < len(tasks):
         found = compute()
@@ -217,40 +220,3 @@ def solutions(
     else:
         found = [stages.recalled(name, rng, t.rows, t.labels, t.losses, options) for t, stages, rng in kept]
     return [at_full_price(task, svm) for task, svm in zip(tasks, found)]
-
-
-def relax(
-    task: Task,
-    opening: Opening,
-    lead: Solution | None,
-    options: Options,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-) -> Relaxation:
-    """The cutting plane from the first label vectors, and from that of ``lead`` if there is one."""
-    labels, alpha = opening.labels, opening.alpha
-    if lead is not None:
-        labels, alpha = [*labels, lead.y], lead.alpha
-    state = begin(task.rows, task.labels, task.losses, alpha, options)
-    return cutting_plane(state, _distinct(labels), rng, title=task.title, callback=callback, stages=task.stages)
-
-
-def opening_only(options: Options) -> Options:
-    """How to relax where a search makes the result, and more label vectors would cost more than they add to it."""
-    return options.but(max_iter=min(options.max_iter, options.opening_labelings), relaxation_starts=True)
-
-
-def adds_nothing(relaxation: Relaxation, lead: Solution) -> bool:
-    """Whether the relaxation ended where a search had ended before: another one from there finds the same."""
-    labels = relaxation.solution.state.labels
-    return len(labels) == 1 and np.array_equal(labels[0], lead.y)
-
-
-def best_of(reached: Sequence[Solution]) -> Solution:
-    """The labelling of least mixed-integer objective; of equals the first."""
-    return min(reached, key=lambda svm: svm.upper)
-
-
-def _distinct(labels: Sequence[LabelArray]) -> list[LabelArray]:
-    """Each label vector once: two equal ones would leave their weights undetermined."""
-    return list({y.tobytes(): y for y in labels}.values())

@@ -1,4 +1,4 @@
-"""What a run tells: status, one record per label vector, bounds kept apart, the table and the warning."""
+"""What a run reports: its status, one record per label vector with separate bounds, the printed table, the warnings."""
 
 from __future__ import annotations
 
@@ -148,25 +148,25 @@ def warn(relaxation: Relaxation, name: str, tol: float) -> None:
     """Emit a ConvergenceWarning that tells the likely cause first, then achieved, wanted and what to try."""
     solution = relaxation.solution
     scale = max(abs(solution.upper), 1e-300)
-    told = (
+    problem = (
         f"stopped without convergence ({relaxation.status}) after {len(relaxation.history)} label vectors: relative "
         f"gap {solution.gap / scale:.2g} and relative violation {max(relaxation.violation, 0) / scale:.2g}, wanted "
         f"{tol:.2g}"
     )
-    _warn(solution, name, told, "a larger max_iter or tol, a smaller C or C_unlabeled")
+    _warn(solution, name, problem, "a larger max_iter or tol, a smaller C or C_unlabeled")
 
 
 def warn_unsolved(svm: Solution, name: str, tol: float) -> None:
     """The same where the SVM that predicts, on the labels that a search settled on, is not solved to tol."""
     scale = max(abs(svm.upper), 1e-300)
-    told = f"ended with an SVM that is not solved: relative gap {svm.gap / scale:.2g}, wanted {tol:.2g}"
-    _warn(svm, name, told, "a larger tol, a smaller C or C_unlabeled")
+    problem = f"ended with an SVM that is not solved: relative gap {svm.gap / scale:.2g}, wanted {tol:.2g}"
+    _warn(svm, name, problem, "a larger tol, a smaller C or C_unlabeled")
 
 
-def _warn(solution: Solution, name: str, told: str, advice: str) -> None:
+def _warn(solution: Solution, name: str, problem: str, advice: str) -> None:
     trouble = getattr(solution.state.rows, "column_trouble", "")
     cause = (
         f": {trouble}. Scale the columns, for instance with sklearn.preprocessing.StandardScaler. It" if trouble else ""
     )
     more = "" if trouble else ", or scaled features"
-    warnings.warn(f"{name}{cause} {told}. Try {advice}{more}.", ConvergenceWarning, stacklevel=callers_level())
+    warnings.warn(f"{name}{cause} {problem}. Try {advice}{more}.", ConvergenceWarning, stacklevel=callers_level())

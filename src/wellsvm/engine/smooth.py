@@ -1,13 +1,14 @@
-"""A smooth search: no labels, f itself moves, and unlabeled rows push it away (Chapelle, Zien 2005).
+"""A smooth search: it moves f itself, without labels, and unlabeled rows push the border away (Chapelle, Zien 2005).
 
     minimise over w and b   1/2 ||w||^2 + sum_labeled C_i / 2 max(0, 1 - y_i f_i)^2 + p sum_unlabeled C_i exp(-3 f_i^2)
     where                   f_i = w'(z_i - mean of the unlabeled z) + b,    b within the bounds of the balance
 
-``exp(-3 f^2)`` is a smooth ``max(0, 1 - |f|)``: a row near the border pushes it to either side, one that is far says
-nothing. b is the mean of f over the unlabeled rows; that of their labels is twice the share of the positives less one,
-and b is held there. p rises from nearly 0 to 1, each minimum the start of the next descent (L-BFGS): the first is near
-the supervised SVM's, and as the price rises f slides into a valley between the rows. Labels never jump, as they do when
-rows are relabeled: f is the result, and its labels are those that the label set allows and that agree best with it.
+``exp(-3 f^2)`` is a smooth ``max(0, 1 - |f|)``: a row near the border pushes it to either side, a row far from it has
+no effect. b is the mean of f over the unlabeled rows; that of their labels is twice the share of the positives less
+one, and b is held there. p rises from nearly 0 to 1, each minimum the start of the next descent (L-BFGS): the first is
+near the supervised SVM's, and as the price rises f slides into a valley between the rows. Labels never jump, as they do
+when rows are relabeled: f is the result, and its labels are those that the label set allows and that agree best with
+it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = ["SmoothSolution", "descent_options", "search_smoothly", "smooth_objec
 
 @dataclass(frozen=True)
 class SmoothSolution:
-    """Where a smooth search has come to.
+    """Where a smooth search ended.
 
     Attributes
     ----------

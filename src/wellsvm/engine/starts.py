@@ -1,7 +1,7 @@
-"""First label vectors without any label: well aligned with the kernel (section 5.3), or k-means'.
+"""First label vectors where no label is known: well aligned with the kernel (section 5.3), or from k-means.
 
 With all dual variables one, ``||u_y||^2 = y'Ky`` is the alignment of y with the kernel, up to constants. Which start is
-the better one differs from set to set; the objective of their SVMs tells, and costs little.
+better differs from data set to data set. The objectives of their SVMs decide, and cost little.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 def best_aligned(
     rows: Rows, label_set: LabelSet, n_draws: int, rng: np.random.Generator, options: Options = Options()
 ) -> LabelArray:
-    """Of ``n_draws`` random label vectors the one best aligned with the kernel; of equals the first."""
+    """The one of ``n_draws`` random label vectors that is best aligned with the kernel; of equals the first."""
     state = _at_ones(rows, label_set, options)
     return max(_drawn(state, n_draws, rng), key=lambda candidate: candidate.squared_norm).y
 
@@ -110,7 +110,7 @@ def joined_means(
     """How near every row is to the nearest of the means that make up each cluster.
 
     k-means finds ``times`` as many means, which are joined to clusters by Ward's method, however many rows they have.
-    k-means alone would rather part a large cluster than find two small ones.
+    k-means alone would rather split a large cluster than find two small ones.
     """
     n_means = min(times * n_clusters, rows.n_instances)
     near, means = _near_means(rows, n_means, options.joined_draws, rng, options)

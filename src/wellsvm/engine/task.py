@@ -1,4 +1,4 @@
-"""One problem, and where its searches may start."""
+"""One problem for the recipe: rows, allowed labels, losses, and how to start."""
 
 from __future__ import annotations
 
@@ -43,29 +43,46 @@ class Opening(NamedTuple):
         Where searches start before the cutting plane.
     alpha : array or None
         First dual variables of the cutting plane.
-    lead : bool
+    best_first : bool
         Whether the best labelling that these searches reach is a first label vector too, with its dual variables.
     """
 
     labels: list[LabelArray]
     guesses: list[Guess]
     alpha: FloatArray | None
-    lead: bool
+    best_first: bool
 
 
 @dataclass(frozen=True)
 class Task:
     """One problem: where the data live, which labels are allowed, what a row costs, how to start.
 
-    ``open`` is asked for the `Opening` by `fit`; ``rising`` are the rows whose price rises in an annealed search;
-    ``stages`` are where a fit is kept, if it is (checkpoint.py); ``coordinates`` are what the smooth search ``descend``
-    moves in, and None asks for another search.
+    Attributes
+    ----------
+    rows : Rows
+        Where the data live.
+    labels : LabelSet
+        Which labels are allowed.
+    losses : Losses
+        What a row costs.
+    opening : callable or None
+        Makes the `Opening` from task, options and generator. None: the task can be searched, but not fitted.
+    rising : bool array of shape (n_rows,) or None
+        Rows whose price rises step by step in an annealed search. None: none does.
+    title : str
+        Heading of its progress, where there are several problems.
+    stages : Stages or None
+        Keeps the stages of the fit in a file (checkpoint.py), if asked.
+    coordinates : Coordinates or None
+        What the smooth search ``descend`` moves f in. None: labels are searched instead.
+    descend : callable
+        The smooth search for this kind of label set.
     """
 
     rows: Rows
     labels: LabelSet
     losses: Losses
-    open: Callable[[Task, Options, np.random.Generator], Opening] | None = None
+    opening: Callable[[Task, Options, np.random.Generator], Opening] | None = None
     rising: BoolArray | None = None
     title: str = ""
     stages: Stages | None = None

@@ -1,7 +1,7 @@
-"""A smaller problem like a large one: every labeled row and some of the free ones, at the price of all of them.
+"""A smaller problem like a large one: every labeled row and a sample of the free ones, at the price of all of them.
 
-At a low price f follows the bulk of the free rows, and some of them tell where it lies. A search on a few tens of
-thousands of rows ends near where one on all of them would, for a price that does not grow with the rows.
+At a low price f follows the bulk of the free rows, and a sample shows where it lies. A search on a few tens of
+thousands of rows ends near where one on all of them would, at a cost that does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Thinned(NamedTuple):
 
 
 def thinned(tasks: Sequence[Task], options: Options, rng: np.random.Generator) -> Thinned | None:
-    """Problems with fewer free rows; None where there are few, or where labels cannot be asked of some rows alone."""
+    """Problems with fewer free rows; None where there are few, or where a label set cannot be restricted."""
     first, label_sets = tasks[0], [task.labels for task in tasks]
     if not isinstance(first.rows, LinearRows | GramRows) or any(
         type(labels) is not BalancedLabels or labels.low != labels.high for labels in label_sets

@@ -1,4 +1,4 @@
-"""Cross-validation over bags: folds, what a held-out bag is judged by, and the table of results."""
+"""Cross-validation over bags: the folds, the scores of held-out bags, and the table of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fold on its way along a grid over bags: where it started last, and the values that its bags had on the way."""
+"""One fold of a grid search over bags: where its next fit starts, and the values of its bags at every point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Walk", "guesses_of"]
 
 
 def guesses_of(found: Sequence[Solution | SmoothSolution]) -> list[Guess]:
-    """Where fits ended, without the rows that they were solved on."""
+    """Where fits ended, as starts of others; they do not keep the rows that they were solved on."""
     return [Guess(solution.scores(), solution.alpha) for solution in found]
 
 
@@ -48,7 +48,7 @@ class Walk:
         return [Guess(scores, None if alpha is None else factor * alpha) for scores, alpha in guesses]
 
     def took(self, guesses: list[Guess], context: float, offsets: IntArray, *, first: bool) -> None:
-        """Note a point; ``first`` says whether it is the first of its context."""
+        """Record a point; ``first`` says whether it is the first of its context."""
         scores = np.stack([guess.scores for guess in guesses], axis=1)
         self.values.append(bag_values(scores, offsets))
         self._total = self._total + scores

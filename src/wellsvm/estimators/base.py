@@ -1,4 +1,4 @@
-"""What every estimator here stands on: options, kernel and rows by its parameters, storing and computing f."""
+"""The base of every estimator: options, kernel and rows from its parameters; storing f and computing its values."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def make_rows(
 
 
 class Silent:
-    """Progress of a fit that nobody watches; `wellsvm.estimators.callbacks.Progress` tells scikit-learn's callbacks."""
+    """Progress of a fit without callbacks; `wellsvm.estimators.callbacks.Progress` informs those of scikit-learn."""
 
     label_vector: Callable[[Record], bool] | None = None
 
@@ -214,7 +214,7 @@ class KernelModel(BaseEstimator):
         super().__setstate__({**defaults, **state})
 
     def _progress(self, X: Any, y: Any = None, *, parts: int = 1, max_iter: int | None = None) -> Silent:
-        """Begin to tell callbacks of the fit: ``parts`` problems, or one of at most ``max_iter`` label vectors."""
+        """Begin to inform callbacks of the fit: ``parts`` problems, or one of at most ``max_iter`` label vectors."""
         if not getattr(self, "_skl_callbacks", None):
             return Silent()
         from wellsvm.estimators.callbacks import Progress
@@ -268,7 +268,7 @@ class KernelModel(BaseEstimator):
             self.__dict__.update({name: value for name, value in vars(function).items() if name in ATTRIBUTES})
 
     def _store_report(self, fits: list[Fit], labelings: list[np.ndarray], tol: float) -> None:
-        """Store what the engine tells of every fit: single values where there is one fit, else one entry per fit."""
+        """Store what the engine reports of every fit: single values where there is one fit, else one entry per fit."""
         for fit in fits:
             if not np.isfinite([fit.relaxation.solution.upper, fit.relaxation.solution.gap]).all():
                 raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wellsvm.engine.disambiguation import disambiguate, parts_tell
+from wellsvm.engine.disambiguation import disambiguate, equal_parts_are_better
 from wellsvm.engine.joint import JointLabels
 from wellsvm.estimators.base import fitting
 from wellsvm.estimators.callbacks import with_callbacks
@@ -181,7 +181,7 @@ class CandidateLabelSVC(WeakBase):
         several = candidates.sum(axis=1) > 1
         prices = np.where(several, C_ambiguous, C) * ground.weight
         known_parts = (ground.rows, candidates, ground.loss, prices, ground.seed, ground.options, ground.n_jobs)
-        self.balance_by_parts_ = bool(several.any()) and parts_tell(*known_parts)
+        self.balance_by_parts_ = bool(several.any()) and equal_parts_are_better(*known_parts)
         values, labels = disambiguate(*known_parts, by_parts=self.balance_by_parts_)
         counts = np.bincount(labels, minlength=classes.size)
         known = PartialLabels(classes, np.where(several, -1, labels).astype(np.intp), ~several)

@@ -1,4 +1,4 @@
-"""Where the fit of an estimator is kept, if it is: in which file, and for which problem."""
+"""The checkpoint of an estimator: which file keeps its fit, and which problem that file belongs to."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def stages_of(estimator: Any, rows: Rows, **problem: Any) -> Stages:
         raise ValueError(f"checkpoint is for kernel='linear'; got kernel={estimator.kernel!r}: pass checkpoint=None")
     asked = estimator.get_params(deep=False)
     parameters = {name: value for name, value in asked.items() if name not in ("checkpoint", "n_jobs", "verbose")}
-    told = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
-    return Stages(Checkpoint(estimator.checkpoint, told))
+    described = {"parameters": {"class": type(estimator).__name__, **parameters}, "X": rows.squared_norms, **problem}
+    return Stages(Checkpoint(estimator.checkpoint, described))

@@ -1,4 +1,4 @@
-"""What both ways to find clusters share, together and by division: rows, the price, warnings."""
+"""What finding clusters together and finding them by division share: rows, the price, warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two clusters, or divisions of more, behind the estimator: rows, the divider, and what is stored."""
+"""The part of MaxMarginClustering that divides in two, or again and again: rows, the divider, what is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More than two clusters behind the estimator: rows or coordinates, starts, sizes, links, and what is stored."""
+"""The part of MaxMarginClustering that finds more than two clusters: rows, starts, sizes, links, what is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from wellsvm._typing import IntArray, Matrix
 from wellsvm.engine.report import Record
 from wellsvm.estimators.base import loss_of
 from wellsvm.estimators.cluster_base import TIES_SPLIT, ClusterModel
-from wellsvm.estimators.joint_clusters import Joint, JointClusters, of_largest_value, within_sizes
+from wellsvm.estimators.cluster_sizes import of_largest_value, within_sizes
+from wellsvm.estimators.joint_clusters import Joint, JointClusters
 from wellsvm.estimators.links import assign_apart
 from wellsvm.labels import Links
 from wellsvm.options import Options

@@ -19,7 +19,8 @@ from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.report import Record
 from wellsvm.estimators.base import loss_of
 from wellsvm.estimators.cluster_base import ClusterModel, Space
-from wellsvm.estimators.joint_clusters import Joint, JointClusters, of_largest_value
+from wellsvm.estimators.cluster_sizes import of_largest_value
+from wellsvm.estimators.joint_clusters import Joint, JointClusters
 from wellsvm.options import Options
 from wellsvm.rows import LinearRows
 from wellsvm.rows.kernels import Kernel

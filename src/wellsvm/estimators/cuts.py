@@ -1,8 +1,8 @@
 """Where f is cut into two clusters: at 0, at the nearest value that keeps the balance, or in a valley of its density.
 
 Label vectors of two clusters are of nearly the same size, else one cluster of all rows would have the largest margin.
-But f, once found, tells more than its sign: where one group of rows ends and the other begins, its values are few.
-There lies the cut, whatever the sizes.
+But f, once found, shows more than its sign: where one group of rows ends and the other begins, there are few values.
+The cut is placed there, whatever the sizes.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class Divider:
             labels = LinkedLabels(self.links, self.balance, self.orient)
         losses = Losses.of(self.loss, np.full(n, self.C))
         part = self.stages and self.stages.part(str(number))
-        task = Task(rows, labels, losses, self._open, np.ones(n, dtype=np.bool_), f"{n} rows in two", part)
+        task = Task(rows, labels, losses, self._opening, np.ones(n, dtype=np.bool_), f"{n} rows in two", part)
         rng = np.random.default_rng([self.seed, number])
         with self.progress.part(number, task.title, max_iter=self.options.max_iter) as shown:
             fit = recipe.fit(task, self.options, rng, shown.label_vector)
@@ -187,16 +187,16 @@ class Divider:
                 at, labels = valley, ClusterLabels.of_share(values.size, 1 - 2 * self.options.smallest_cluster)
         return choose_cut(values, labels, self.tie, self.options.clear_of_zero, at)
 
-    def _open(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
+    def _opening(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
         """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or the
         best of those and k-means', each relabelled until it settles."""
         labels, rows = task.labels, task.rows
         assert isinstance(labels, ClusterLabels | LinkedLabels)
         if self.init == "alignment":
-            return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, lead=False)
+            return Opening([best_aligned(rows, labels, self.n_init, rng, options)], [], None, best_first=False)
         if self.init == "climbed":
-            return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, lead=False)
+            return Opening(aligned_clusters(rows, labels, self.n_init, rng, options), [], None, best_first=False)
         best = best_relabelled(
             task, lambda n: ClusterLabels.of_share(n, self.balance, self.orient), self.n_init, rng, options
         )
-        return Opening([best.y], [], best.alpha, lead=False)
+        return Opening([best.y], [], best.alpha, best_first=False)

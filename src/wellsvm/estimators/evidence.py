@@ -1,4 +1,4 @@
-"""What labeled rows say about the unlabeled ones before a fit: their class shares, and whether to use them at all.
+"""Estimates made before a fit: the class shares of the unlabeled rows, and whether unlabeled rows help at all.
 
 Folds and samples are drawn with a seed of their own: whether unlabeled rows help is a matter of the data, and the same
 whatever ``random_state`` the fit has.
@@ -15,26 +15,26 @@ from wellsvm.options import Options
 from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 
-__all__ = ["told_shares", "told_verdict"]
+__all__ = ["estimate_shares", "judge_use"]
 
 
-def told_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, options: Options) -> Shares:
-    """Estimate the shares of the classes among the unlabeled rows; tell them if asked to be verbose."""
+def estimate_shares(rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, options: Options) -> Shares:
+    """Estimate the shares of the classes among the unlabeled rows; print them if asked to be verbose."""
     shares = shares_of_unlabeled(rows, partial.codes, len(partial.classes), loss, C, options.evidence_seed, options)
     if options.verbose:
-        told = zip(partial.classes.tolist(), *shares)
-        tell("class shares, estimated: " + ", ".join(f"{c!r} {share:.3f} +- {se:.3f}" for c, share, se in told))
+        found = zip(partial.classes.tolist(), *shares)
+        tell("class shares, estimated: " + ", ".join(f"{c!r} {share:.3f} +- {se:.3f}" for c, share, se in found))
     return shares
 
 
-def told_verdict(
+def judge_use(
     rows: Rows, partial: PartialLabels, shares: Shares, loss: str, C: FloatArray, options: Options
 ) -> Verdict:
-    """Judge whether unlabeled rows help; tell it if asked to be verbose."""
+    """Judge whether unlabeled rows help; print the outcome if asked to be verbose."""
     seed = options.evidence_seed
     verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options, rows))
     if options.verbose:
         word = "used" if verdict.helps else "not used"
-        told = f"held-out labels lose {verdict.gain:.3f} +- {verdict.error:.3f} less with them"
-        tell(f"unlabeled rows are {word}: {told}, and the share that is right changes by {verdict.more_right:+.1%}")
+        reason = f"held-out labels lose {verdict.gain:.3f} +- {verdict.error:.3f} less with them"
+        tell(f"unlabeled rows are {word}: {reason}, and the share that is right changes by {verdict.more_right:+.1%}")
     return verdict

@@ -15,7 +15,8 @@ import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
 from wellsvm.engine.along_prices import Found, found_along_prices
-from wellsvm.engine.recipe import Functions, values_of
+from wellsvm.engine.functions import Functions
+from wellsvm.engine.recipe import values_of
 from wellsvm.engine.report import tell
 from wellsvm.engine.safety import ramp_losses
 from wellsvm.engine.shares import Shares

@@ -1,4 +1,4 @@
-"""How a search over candidates judges them by rows held out, and which one it takes."""
+"""How a search scores its candidates on held-out rows, and which candidate it takes."""
 
 from __future__ import annotations
 

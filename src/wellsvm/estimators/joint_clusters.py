@@ -1,19 +1,19 @@
 """More than two clusters at once: functions of all clusters, and all rows relabelled by them together.
 
-From clusters of means, one SVM per cluster is trained against all other rows, every row goes to the cluster of the
-largest value, and so on until few rows move. How many rows a cluster holds is free. While the price of the losses is
-low, the functions follow the bulk of their cluster and many rows move; it then rises step by step to C, as in
-deterministic annealing. On the way both sides of an SVM weigh the same, else small clusters would vanish; at C a side
-weighs the root of its rows, which leaves large clusters their outer rows. Functions have intercepts that are hardly
+Starting from clusters around means, one SVM per cluster is trained against all other rows, every row goes to the
+cluster of the largest value, and this repeats until few rows move. Clusters may have any size. While the price of the
+losses is low, the functions follow the bulk of their cluster and many rows move; the price then rises step by step to
+C, as in deterministic annealing. On the way both sides of an SVM weigh the same, else small clusters would vanish. At C
+a side weighs the root of its number of rows, which leaves large clusters their outer rows. Intercepts are hardly
 regularised: the mean of all rows lies inside a cluster that is much larger than the others.
 
-There are two starts, k-means and means that are joined to clusters of any size. Where the functions of the second one
-leave less of the loss, beside how far apart the clusters lie, both are annealed at the lowest price. The second one
-takes the place of the first where it leaves clearly less there. Margins alone would choose a few outlying rows.
+There are two starts: k-means, and means that are joined to clusters of any size. If the functions of the second start
+leave less of the loss, relative to the spread of the clusters, both are annealed at the lowest price, and the second
+replaces the first if it leaves clearly less there. Margins alone would favour a few outlying rows.
 
-Linear functions need not separate one cluster from all others: of three in a row, not the one in the middle. Where the
-SVMs tear the clusters of the start up, so that those they end with lie much less apart, the functions are those of
-`wellsvm.solver.pairs`, of which each need only exceed the others on its own cluster.
+Linear functions cannot separate every cluster from all others: of three in a row, the middle one fails. If the SVMs
+break up the starting clusters, so that the final ones lie much closer together, the functions of `wellsvm.solver.pairs`
+are used: each of these need only exceed the others on its own cluster.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from wellsvm.solver import Solution, fit_svm
 from wellsvm.solver.pairs import PairSolution, fit_pairs
 from wellsvm.threads import run
 
-__all__ = ["Joint", "JointClusters", "of_largest_value", "within_sizes"]
+__all__ = ["Joint", "JointClusters"]
 
 
 class JointClusters(NamedTuple):
@@ -303,58 +303,3 @@ class Joint:
             return found.solution.upper, found.solution.gap
         # rounding can leave a gap of -1e-16
         return np.array([svm.upper for svm in found.solution]), np.array([max(svm.gap, 0.0) for svm in found.solution])
-
-
-# ------------------------------------------------------------------ clusters by values
-
-
-def of_largest_value(F: FloatArray) -> IntArray:
-    """The column of the largest entry of every row; a column that is nowhere the largest gets the row it misses least,
-    so that no cluster is empty."""
-    labels = np.argmax(F, axis=1)
-    for k in range(F.shape[1]):
-        sizes = np.bincount(labels, minlength=F.shape[1])
-        if sizes[k] == 0:
-            lead = F.max(axis=1) - F[:, k]
-            labels[np.argmin(np.where(sizes[labels] > 1, lead, np.inf))] = k
-    return labels
-
-
-def within_sizes(F: FloatArray, low: int, high: int, most_steps: int = 1000) -> tuple[IntArray, FloatArray]:
-    """Clusters of ``low`` to ``high`` rows each by the largest value plus an offset per cluster, and the offsets.
-
-    The offset of the cluster that is furthest off its bounds moves until it keeps them, and so on: an auction. Where
-    equal values forbid it, the rows that lose least are moved one by one.
-    """
-    k = F.shape[1]
-    offsets = np.zeros(k)
-    for _ in range(most_steps):
-        G = F + offsets
-        labels = np.argmax(G, axis=1)
-        sizes = np.bincount(labels, minlength=k)
-        off = np.maximum(sizes - high, low - sizes)
-        worst = int(np.argmax(off))
-        if off[worst] <= 0:
-            return labels, offsets
-        rest = G.copy()
-        rest[:, worst] = -np.inf
-        lead = np.sort(G[:, worst] - rest.max(axis=1))[::-1]  # the first ones stay, or come
-        wanted = min(max(int(sizes[worst]), low), high)
-        offsets[worst] -= 0.5 * (lead[wanted - 1] + (lead[wanted] if wanted < lead.size else lead[wanted - 1] - 2.0))
-    return _moved_one_by_one(F + offsets, low, high), offsets
-
-
-def _moved_one_by_one(G: FloatArray, low: int, high: int) -> IntArray:
-    """From the largest values on, rows that lose least leave clusters that are too large, or fill those too small."""
-    labels, rows = np.argmax(G, axis=1), np.arange(len(G))
-    while True:
-        sizes = np.bincount(labels, minlength=G.shape[1])
-        too_large, too_small = np.flatnonzero(sizes > high), np.flatnonzero(sizes < low)
-        if too_large.size == too_small.size == 0:
-            return labels
-        givers = too_large if too_large.size else np.flatnonzero(sizes > low)
-        takers = too_small if too_small.size else np.flatnonzero(sizes < high)
-        loss = (G[rows, labels][:, None] - G)[:, takers]
-        loss[~np.isin(labels, givers)] = np.inf
-        row, taker = np.unravel_index(np.argmin(loss), loss.shape)
-        labels[row] = takers[taker]

@@ -80,7 +80,7 @@ class KeyOpening:
         assert isinstance(labels, KeyInstances)
         if self.before is not None:
             first, guesses = labels.linear_oracle(self.before.scores), [self.before] if options.refine else []
-            return Opening([first], guesses, None if guesses else self.before.alpha, lead=bool(guesses))
+            return Opening([first], guesses, None if guesses else self.before.alpha, best_first=bool(guesses))
         sizes = np.diff(labels.starts)
         single = self._svm(
             task.rows, np.repeat(labels.positive_rows, sizes), np.repeat(self.C, sizes), tol, rng, options
@@ -90,14 +90,14 @@ class KeyOpening:
         # The key instances' dual variables for their bags.
         alpha = np.add.reduceat(single.alpha * np.abs(first), labels.starts[:-1])
         if not options.refine:
-            return Opening([first], [], alpha, lead=False)
+            return Opening([first], [], alpha, best_first=False)
         means = (self.averages or Averages()).of(task.rows, labels.starts)
         on_means = self._svm(means, labels.positive_rows, self.C, tol, rng, options)
         coef = task.rows.from_means(on_means.coefficients(), labels.starts)
         by_mean = task.rows.scores(coef[:, None])[:, 0]
         guesses = [Guess(scores, alpha), Guess(by_mean, on_means.alpha), *self._random(task, options, rng)]
         alone = options.relaxation_starts and options.max_iter == 1  # the relaxation is the best search's result
-        return Opening([] if alone else [first], guesses, None, lead=True)
+        return Opening([] if alone else [first], guesses, None, best_first=True)
 
     def _svm(
         self, rows: Rows, positive: BoolArray, C: FloatArray, tol: float, rng: np.random.Generator, options: Options

@@ -62,7 +62,7 @@ class ProbabilityMixin:
     def _store_probabilities(
         self, rows: Rows, partial: PartialLabels, loss: str, C: FloatArray, seed: int, options: Options
     ) -> None:
-        """Store slope and offsets. ``C`` are the prices of the fit; a row of price 0 has no say here."""
+        """Store slope and offsets. ``C`` are the prices of the fit; rows of price 0 are left out."""
         values = out_of_fold(rows, partial.codes, self.balance_, loss, C, seed, roughly(options, rows))
         if not values.held_out.any():
             warnings.warn(

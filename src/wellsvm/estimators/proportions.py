@@ -8,7 +8,7 @@ import numpy as np
 
 from wellsvm._arguments import flag, number
 from wellsvm._typing import FloatArray
-from wellsvm.engine.group_judgement import GroupVerdict, judge_groups
+from wellsvm.engine.group_judgement import GroupChoice, judge_groups
 from wellsvm.engine.likely_counts import likely_counts, likely_scores
 from wellsvm.engine.recipe import Fit
 from wellsvm.estimators.base import fitting
@@ -223,20 +223,20 @@ class ProportionSVC(WeakBase):
     def _fit_groups(
         self, ground: Ground, known: PartialLabels, label_sets: list[ProportionLabels], prices: FloatArray
     ) -> list[Fit]:
-        """Make the counts likely, and search labels from there, as groups held out advise."""
+        """Make the counts likely and, where held-out groups say that it helps, search for labels from there."""
         judged = flag("safe", self.safe) and bool(np.any(known.codes < 0))
-        verdict = GroupVerdict(ground.options.group_price, True)
+        chosen = GroupChoice(ground.options.group_price, True)
         if judged:
-            verdict = judge_groups(ground.rows, label_sets, ground.loss, prices, ground.seed, ground.options)
-        self.searched_ = verdict.searches
+            chosen = judge_groups(ground.rows, label_sets, ground.loss, prices, ground.seed, ground.options)
+        self.searched_ = chosen.searches
         rows, rng, offset = ground.rows, ground.rng(len(label_sets)), ground.rows.bias > 0
-        heard = np.ones(prices.size, dtype=bool)
-        if not verdict.searches:
+        every_row = np.ones(prices.size, dtype=bool)
+        if not chosen.searches:
             coordinates = coordinates_of(rows, np.arange(0), rng, ground.options)
-            descend = partial(likely_counts, share=verdict.price, offset=offset)
+            descend = partial(likely_counts, share=chosen.price, offset=offset)
             return self._fit_sets(
-                ground, known, label_sets, [()] * len(label_sets), prices, heard, smooth=(coordinates, descend)
+                ground, known, label_sets, [()] * len(label_sets), prices, every_row, smooth=(coordinates, descend)
             )
         losses = Losses.of(ground.loss, prices)
-        first = likely_scores(rows, label_sets, losses, verdict.price, offset, rng, ground.options)
-        return self._fit_sets(ground, known, label_sets, [[f] for f in first], prices, heard)
+        first = likely_scores(rows, label_sets, losses, chosen.price, offset, rng, ground.options)
+        return self._fit_sets(ground, known, label_sets, [[f] for f in first], prices, every_row)

@@ -1,7 +1,7 @@
-"""What scikit-learn's tools cannot do with unlabeled rows, said where they ask us.
+"""Errors and warnings where tools of scikit-learn cannot handle unlabeled rows.
 
-They take a marker such as -1 for a class. A score comes with its y, so there the matter is plain. A fit sees y as its
-caller left it: only the call stack tells that probabilities are to be made of it, or that its values are codes.
+These tools take a marker such as -1 for a class. A score is given y, so the case is clear there. A fit sees y as its
+caller changed it: only the call stack shows that the caller calibrates probabilities, or has encoded the labels.
 """
 
 from __future__ import annotations

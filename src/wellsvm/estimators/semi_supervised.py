@@ -18,7 +18,7 @@ from wellsvm.estimators.base import (
 )
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.checkpoints import stages_of
-from wellsvm.estimators.evidence import told_verdict
+from wellsvm.estimators.evidence import judge_use
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.verbose_outcome import tell_outcome
@@ -348,7 +348,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         inits = self._inits(partial, label_sets)
         asked = safe and shares is not None and bool(np.any(C[~partial.labeled] > 0))
         if asked:
-            verdict = stage(stages, "verdict", lambda: told_verdict(rows, partial, shares, loss, C, options))
+            verdict = stage(stages, "verdict", lambda: judge_use(rows, partial, shares, loss, C, options))
             if not Verdict(*verdict).helps:
                 C[~partial.labeled] = 0.0
         losses, free = Losses.of(loss, C), ~partial.labeled

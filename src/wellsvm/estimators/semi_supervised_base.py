@@ -18,9 +18,10 @@ from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.assignment import apportion
 from wellsvm.engine.checkpoint import Stages
+from wellsvm.engine.functions import Functions
 from wellsvm.engine.joint import joint_counts
 from wellsvm.engine.neighborhood import graph_of
-from wellsvm.engine.recipe import Fit, Functions, Guess, Opening, Task, stage
+from wellsvm.engine.recipe import Fit, Guess, Opening, Task, stacked, stage
 from wellsvm.engine.search import guess_of_known
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
@@ -32,7 +33,7 @@ from wellsvm.estimators.base import (
     options_of,
 )
 from wellsvm.estimators.callbacks import CallbackSupportMixin
-from wellsvm.estimators.evidence import told_shares
+from wellsvm.estimators.evidence import estimate_shares
 from wellsvm.estimators.refusals import require_labels, require_marked
 from wellsvm.labels.balanced import BalancedLabels, class_balances, made_feasible, positive_bounds
 from wellsvm.options import Options
@@ -261,7 +262,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             partial = replace(partial, codes=np.where(held_out, LEFT_OUT, partial.codes))
             if np.unique(partial.codes[partial.codes >= 0]).size < len(partial.classes):
                 return None
-        return told_shares(rows, partial, loss, C, options)
+        return estimate_shares(rows, partial, loss, C, options)
 
     @staticmethod
     def _kept_shares(stages: Stages | None, compute: Callable[[], Shares | None]) -> Shares | None:
@@ -316,7 +317,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.classes_ = partial.classes
-        coefficients, offsets, values = functions or Functions.of([fit.solution for fit in fits])
+        coefficients, offsets, values = functions or stacked([fit.solution for fit in fits])
         self._store_coefficients(X, kernel, rows, coefficients, offsets)
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
         binary = len(fits) == 1

@@ -13,7 +13,8 @@ from sklearn.metrics import get_scorer
 
 from wellsvm._arguments import flag, number, price, seed_of, threads, whole_number
 from wellsvm._typing import FloatArray, IntArray, Matrix
-from wellsvm.engine.recipe import Fit, Functions, Task
+from wellsvm.engine.functions import Functions
+from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, fitting, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks

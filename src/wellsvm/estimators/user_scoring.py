@@ -1,4 +1,4 @@
-"""A user's scoring, asked: what goes wrong in it is told by its name."""
+"""Calling a user's scoring, with errors that name it."""
 
 from __future__ import annotations
 

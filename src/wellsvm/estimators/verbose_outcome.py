@@ -1,4 +1,4 @@
-"""What ``verbose`` says at the end of a fit, for people: how many rows were labeled, found and uncertain."""
+"""What ``verbose`` prints at the end of a fit: how many rows were labeled, were assigned a class, are uncertain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's label set, watched: whatever its oracle answers is looked at before a loop uses it."""
+"""A user's label set with checks: every answer of its oracle is checked before a native loop uses it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     X, weak labels -> check -> label set, first scores, prices -> Task -> recipe.fit -> attributes
 
-Each of them says which labels are allowed, what scores to start from and what a row costs; all else is here.
+Each of them decides which labels are allowed, which scores to start from and what a row costs. The rest is here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FromScores:
 
 @dataclass(frozen=True)
 class Ground:
-    """What every fit stands on: checked rows under a kernel, weights of rows, the loss, how to solve."""
+    """What every fit needs besides labels: checked rows under a kernel, their weights, the loss, how to solve."""
 
     X: Matrix
     kernel: Kernel
@@ -78,7 +78,7 @@ class WeakBase(SemiSupervisedBase):
         return super()._options().but(sure_margin=0.0)
 
     def _checked(self, X: Any) -> Matrix:
-        """X, checked after the parameters that say how to solve: what is read of the labels comes next."""
+        """X, checked after the parameters that say how to solve. Labels are read next."""
         self._options()
         threads(self.n_jobs)
         return check_matrix(self, X, reset=True)

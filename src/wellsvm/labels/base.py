@@ -3,7 +3,7 @@
 A label assignment is an int8 vector ``y`` with one entry per instance. The engine's row ``i`` owns the instances
 ``starts[i] .. starts[i+1]-1`` (instance ``i`` alone where ``starts`` is None), and its signed feature vector is
 ``psi_y(i) = sum of y_j phi(x_j)`` over them: ``y_i phi(x_i)`` for single examples, the key instance of a bag for
-multi-instance learning. So a task is told apart by its oracle and its rows alone.
+multi-instance learning. So tasks differ by their oracles and their rows only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The contract of a label set as a test, for sets of one's own: as scikit-learn's `check_estimator` for estimators.
+"""The contract of a label set as a test that users can run on their own sets, as `check_estimator` of scikit-learn.
 
 A set of few instances is enumerated, so that the oracle is compared with all of B. Of a larger one the oracle is
 compared with random members and with what one or two changed labels make of its answer; that finds most mistakes, and

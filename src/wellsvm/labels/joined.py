@@ -1,4 +1,4 @@
-"""Label sets side by side: rows divided among several sets, each with its own rule.
+"""Label sets joined: rows divided among several sets, each with its own rule.
 
     B = {y : y on the rows of part p is in B_p, for every p}
 

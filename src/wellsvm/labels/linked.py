@@ -1,4 +1,4 @@
-"""Linked labels: no label known, but some rows tied together and some set apart.
+"""Linked labels: no label is known, but some pairs of rows must share a cluster and some must not.
 
 Links make groups: y is known in a group up to its sign, so that ``y_i = z_g s_i`` with a sign ``s_i`` of every row,
 found by colouring the group with two colours, and one free sign ``z_g`` per group. A row without links is a group.

@@ -1,4 +1,4 @@
-"""matplotlib, an extra of the library: imported when something is drawn, with a clear word where it is missing."""
+"""matplotlib, an optional dependency: imported when something is drawn, with a clear error where it is missing."""
 
 from __future__ import annotations
 

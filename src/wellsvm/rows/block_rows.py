@@ -1,4 +1,4 @@
-"""Linear rows that lie in blocks: passes look at every block in turn, descent visits copies of the working rows."""
+"""Linear rows in blocks: passes read every block in turn, and coordinate descent visits copies of the working rows."""
 
 from __future__ import annotations
 

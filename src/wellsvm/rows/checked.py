@@ -1,4 +1,4 @@
-"""Rows that come in parts, checked: a part becomes a dense or CSR matrix that the loops can use as it is."""
+"""Checks of rows that come in parts: a part becomes a dense or CSR matrix that the loops can use as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances that know their bag: rows under ``k(x, x') + context * k_set(B, B')`` on (instance, bag) pairs.
+"""Instances with the context of their bag: rows under ``k(x, x') + context * k_set(B, B')`` on (instance, bag) pairs.
 
 ``k_set`` is the normalised set kernel, the inner product of the means of two bags in the feature space of k:
 

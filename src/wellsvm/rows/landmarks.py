@@ -1,4 +1,4 @@
-"""A kernel's feature space seen from some of the rows: Nystroem's coordinates, in which f is linear.
+"""Nystroem's coordinates: the feature space of a kernel, approximated by some of the rows, in which f is linear.
 
 With K_mm the kernel values between m landmarks, ``K_mm = V diag(e) V'``, a row x has the coordinates
 ``z(x) = diag(e)^-1/2 V' k(landmarks, x)``: inner products of two rows are then kernel values, exact for landmarks and

@@ -1,4 +1,4 @@
-"""The manifest of a folder of rows, looked at before anything in the folder is: kinds, ranges, sums."""
+"""The manifest of a folder of rows, checked before anything in the folder is read: kinds, ranges, sums."""
 
 from __future__ import annotations
 

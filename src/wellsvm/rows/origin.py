@@ -1,4 +1,4 @@
-"""The point that dense rows are seen from: 0, but in columns that lie far from it, where it is their mean.
+"""The origin that dense rows are shifted to: 0, except in columns that lie far from 0, where it is their mean.
 
 An intercept is a constant feature, regularised like the others. Where a column lies far from 0, compared with its
 spread, the intercept has to be large, and costs more than the margin is worth; rows that are nearly parallel make every
