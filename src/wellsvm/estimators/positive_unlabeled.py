@@ -36,8 +36,8 @@ class PositiveUnlabeledSVC(WeakBase):
         Share of positives among the unlabeled rows: estimated, given, within an interval, or not constrained (None). It
         matters more than anything else, and it is hard to estimate from positives alone: set it if you know it.
     unlabeled : "auto", value or list of values, default="auto"
-        The value or values that mark unlabeled rows in y, besides missing values. "auto": the smaller of the values 0
-        and 1, -1 and 1, or False and True.
+        The value or values that mark unlabeled rows in y, in addition to missing values. "auto": the smaller of the
+        values 0 and 1, -1 and 1, or False and True.
     positive_class : value or None, default=None
         The class of the labeled rows. None: the only value in y that does not mark unlabeled rows.
     negative_class : value or None, default=None
@@ -198,7 +198,7 @@ class PositiveUnlabeledSVC(WeakBase):
         prices = np.where(positive, C, C_unlabeled) * ground.weight
         for rows, kind in ((positive, "positive"), (free, "unlabeled")):
             if not np.any(prices[rows] > 0):
-                raise ValueError(f"sample_weight is 0 for every {kind} row; one class alone teaches nothing")
+                raise ValueError(f"sample_weight is 0 for every {kind} row; give some of them a positive weight")
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)

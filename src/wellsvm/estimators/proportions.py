@@ -43,7 +43,7 @@ class ProportionSVC(WeakBase):
         Names of the classes, in the order of the shares in ``proportions``. None: the column names of ``proportions``
         if it has any, the classes in ``y`` if it is given, otherwise 0, 1, ...
     unlabeled : "auto", None, value or list of values, default="auto"
-        The value or values that mark unlabeled rows in y, besides missing values.
+        The value or values that mark unlabeled rows in y, in addition to missing values.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         Kernel. A callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
