@@ -196,7 +196,7 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     n_iter_ : int
         Number of label vectors generated (the maximum over the classes).
     status_ : str, or a list of them
-        Why the cutting plane ended. "converged" means that no violated label vector was found.
+        Why the cutting plane ended. It has converged only if this is "no violated label vector found".
     balance_, balance_se_ : arrays of shape (n_classes,)
         Share of each class among the unlabeled rows, and its standard error. The share is as estimated or given, or as
         found if it was not constrained; the error of a given share is 0.
