@@ -90,7 +90,7 @@ def test_labels_of_other_rows_are_refused(folder):
 def test_what_cannot_be_written_is_refused_in_words(tmp_path):
     broken = sp.coo_matrix(X)
     broken.row[3] = 2**31 - 1
-    for rows, words in ((broken, "X.row holds"), (3, "X must be a matrix"), ([[1.0], [1.0, 2.0]], "is no matrix")):
+    for rows, words in ((broken, "X.row holds"), (3, "X must be a matrix"), ([[1.0], [1.0, 2.0]], "is not a matrix")):
         with pytest.raises((ValueError, TypeError), match=words):
             wellsvm.write_rows(tmp_path / "rows", rows)
     for block_rows in ("a", 1.5, 0, True, [1]):

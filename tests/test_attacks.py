@@ -171,7 +171,7 @@ def test_a_precomputed_kernel_near_the_end_of_float32_is_refused():
     K = (X @ X.T).astype(np.float32)
     with pytest.raises(ValueError, match="divide the matrix by the mean of its diagonal"):
         SemiSupervisedSVC(kernel="precomputed").fit(K / K.max() * np.float32(3e38), Y)
-    with pytest.raises(ValueError, match="too large beside C"):
+    with pytest.raises(ValueError, match="too large for C"):
         SemiSupervisedSVC(kernel="precomputed").fit(K * np.float32(1e25), Y)
 
 

@@ -181,7 +181,7 @@ HOLE = np.where(np.arange(1600).reshape(40, 40) == 85, np.nan, 0.0)
         (np.zeros((5, 40, 3)), {}, r"5 x 40 pixels.*grid=\(8, 8\)"),
         (IMAGE, {"generator": "blobs"}, "generator='blobs'"),
         (IMAGE, {"grid": 5}, "needs 6 or more"),
-        (IMAGE, {"grid": (8, 5)}, "and its neighbours"),
+        (IMAGE, {"grid": (8, 5)}, "and its neighbors"),
         (IMAGE, {"grid": 2, "generator": "grid", "region_size": 3}, "region_size=3"),
         (IMAGE, {"grid": (4, 4, 4)}, "pair"),
         (IMAGE, {"grid": 0}, "grid=0"),

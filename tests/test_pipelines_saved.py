@@ -93,6 +93,6 @@ def test_text(tmp_path):
 def test_compiled_trees_are_refused_by_name(tmp_path):
     model = make_pipeline(RandomTreesEmbedding(2, random_state=0), SemiSupervisedSVC(random_state=0))
     model.fit(TABLE[NUMBERS], Y)
-    with pytest.raises(TypeError, match=r"sklearn\.tree\._tree\.Tree.*trees and neighbour indexes"):
+    with pytest.raises(TypeError, match=r"sklearn\.tree\._tree\.Tree.*trees and neighbor indexes"):
         wellsvm.save(model, tmp_path / "model.skops")
     assert not (tmp_path / "model.skops").exists()

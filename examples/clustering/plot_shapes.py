@@ -3,9 +3,9 @@ Where a large margin finds the clusters, and where it does not
 ==============================================================
 
 This example compares :class:`wellsvm.MaxMarginClustering` with k-means and spectral clustering: on four shapes in the
-plane, on handwritten digits, and on every pair of digits. It looks for a wide gap between two parts of similar size. If
-the clusters have such a gap, it finds them, and keeps a function that shows on which side of the gap a new row lies,
-and how far from it. If they do not, it does not find them.
+plane, on handwritten digits, and on every pair of digits. It looks for a wide gap between two parts of the rows, and
+keeps a function that shows on which side of the gap a new row lies, and how far from it. If there is no such gap
+between the clusters, it does not find them.
 """
 
 # %%
@@ -32,7 +32,7 @@ ORANGE, BLUE = "#d55e00", "#0072b2"
 SIDES = ListedColormap([ORANGE, BLUE])
 VALUES = LinearSegmentedColormap.from_list("values", [ORANGE, "white", BLUE])
 
-# Spectral clustering warns where its graph falls apart into pieces; of well separated clusters it should.
+# Spectral clustering warns if its graph is not connected, which is to be expected for well separated clusters.
 warnings.filterwarnings("ignore", "Graph is not fully connected")
 
 digits = load_digits()
@@ -60,17 +60,17 @@ data["digits 3 and 8"] = pair_of_digits(3, 8)
 # RBF kernel, here eight times narrower than the default width, it bends.
 #
 # With a narrow kernel, the result also depends on the random start. The remedy is the same as for k-means: start
-# several times and keep the fit with the lowest objective, which needs no labels. With ``cut="balance"`` all fits keep
+# several times and keep the fit with the lowest objective, which needs no labels. With ``cut="balance"``, all fits keep
 # the clusters of the relaxation, so that their objectives can be compared.
 
 
 def narrow(X, factor=8.0):
-    """A width ``factor`` times as narrow as ``gamma="mean"``."""
+    """A gamma ``factor`` times as large as ``gamma="mean"``."""
     return factor / euclidean_distances(X, squared=True).mean()
 
 
 def best_of_starts(X, starts=8, **parameters):
-    """Fits from several starts, the one of lowest objective first."""
+    """Fits from several starts, the one with the lowest objective first."""
     models = [MaxMarginClustering(kernel="rbf", cut="balance", random_state=k, **parameters) for k in range(starts)]
     fits = [model.fit(X) for model in models]
     return sorted(fits, key=lambda model: model.objective_)
@@ -80,9 +80,9 @@ X, y = data["two rings"]
 for model in best_of_starts(X, gamma=narrow(X)):
     print(f"rings: objective {model.objective_:5.2f}, accuracy {clustering_accuracy(y, model.labels_):.2f}")
 
-# %% The color of a point shows its cluster; the color of the plane shows the value of the decision function, with white
-# at the boundary. For the digits, it is the plane of the two components through the middle of the data. The number is
-# the share of rows that are on the side of their class.
+# %% The color of a point shows its cluster. The color of the plane shows the value of the decision function, with white
+# at the boundary; for the digits, it is the plane of the first two principal components. The number is the clustering
+# accuracy: the share of rows on the side of their class.
 
 
 def methods(X):
@@ -116,7 +116,7 @@ for column, (name, (X, y)) in zip(axes.T, data.items()):
     fitted = methods(X)
     for ax, model in zip(column, fitted.values()):
         labels = model.labels_
-        sign = 1 if np.mean(labels == y) > 0.5 else -1  # the names of clusters mean nothing: colour them by class
+        sign = 1 if np.mean(labels == y) > 0.5 else -1  # clusters have arbitrary numbers: color them by class
         if hasattr(model, "decision_function"):
             draw_values(ax, model, plane, xy, sign)
         ax.scatter(*xy.T, c=labels if sign > 0 else 1 - labels, cmap=SIDES, s=9, linewidth=0)
@@ -131,10 +131,11 @@ plt.show()
 # %% What this shows:
 #
 # - **Blobs** of the same size: all methods find them, except for a few rows in between.
-# - **A large and a small blob**: by default, the sizes of the two parts may differ by 0.3 of the rows, that is, 65 to
-#   35 percent. These blobs differ by more, so the boundary has to run through the large blob. If you know this, set
-#   ``balance=0.8``, and the narrow kernel finds them (below). The linear kernel does not: its boundary goes through the
-#   mean of the rows unless the balance prevents it. k-means also prefers parts of similar size.
+# - **A large and a small blob**: with ``cut="balance"``, as used for the narrow kernel, the sizes of the two parts may
+#   differ by 0.3 of the rows, that is, 65 to 35 percent. These blobs differ by more, so the boundary has to run through
+#   the large blob. If you know this, set ``balance=0.8``, and the narrow kernel finds them (below). The linear kernel
+#   finds them neither with its default, which estimates the sizes, nor with this balance. k-means also prefers parts of
+#   similar size.
 # - **Moons and rings**: no straight boundary can separate them. A narrow kernel measures the margin along the shapes,
 #   and finds the rings. It does not find the moons: at this width, a cut across them has a lower objective. With a
 #   kernel twice as narrow it finds them, as the next figure shows. Spectral clustering also finds the rings but not the
@@ -152,9 +153,9 @@ for balance in (0.3, 0.8):
 # %%
 # The width decides
 # -----------------
-# The same rows with narrower and narrower kernels. No width suits all sets, and there are no labels to choose it by. On
-# the left of the figure, the boundary is stiff. On the right, every row is far from every other row, only the balance
-# determines the boundary, and a good result is luck. Each point is the best of five starts.
+# Here are the same rows with narrower and narrower kernels. No width suits all sets, and there are no labels to choose
+# it by. On the left of the figure, the boundary is nearly straight. On the right, every row is far from every other
+# row, only the balance determines the boundary, and a good result is luck. Each point is the best of five starts.
 
 figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
 factors = 2.0 ** np.arange(6)

@@ -1,6 +1,6 @@
 """
-Topics of sentence embeddings, beside k-means, spectral clustering and HDBSCAN
-==============================================================================
+Topics of sentence embeddings, compared with k-means, spectral clustering and HDBSCAN
+=====================================================================================
 
 Today, short texts are often clustered by their embeddings: a few hundred dense columns and a few topics of very
 different sizes. The sample here consists of 700 one-line descriptions of software packages in a Linux distribution
@@ -40,7 +40,7 @@ methods = {
 
 
 def agreement(labels):
-    """Adjusted Rand index beside the sections; rows left out as noise are alone."""
+    """Adjusted Rand index with respect to the sections; each row left out as noise is a cluster of its own."""
     alone = np.where(labels < 0, len(labels) + np.arange(len(labels)), labels)
     return adjusted_rand_score(y, alone)
 
@@ -53,8 +53,8 @@ for name, values in scores.items():
 # %%
 # Which section went where
 # ------------------------
-# Rows are sections and columns are clusters, with the largest first. A cluster whose rows come from one section is dark
-# in one place.
+# Rows are sections and columns are clusters, with the largest first. A section that lies in one cluster is dark in one
+# place.
 
 
 def draw(ax, name):
@@ -75,8 +75,8 @@ for ax, name in zip(axes, ("k-means", "spectral", "large margin, linear")):
 # A few links
 # -----------
 # Someone who looks at pairs of descriptions can often tell whether they belong together, without naming the topics.
-# Pass such pairs as ``must_link`` and ``cannot_link``: the clusters of the training rows then respect every one of
-# them. Do not expect more from random pairs: the agreement on rows that are not part of any link hardly changes here.
+# Pass such pairs as ``must_link`` and ``cannot_link``: the clusters of the training rows then respect all of them. Do
+# not expect more from random pairs: the agreement on rows that are not part of any link hardly changes here.
 
 pairs = np.random.default_rng(0).integers(len(y), size=(200, 2))
 pairs = pairs[pairs[:, 0] != pairs[:, 1]]

@@ -56,7 +56,8 @@ print(f"key instances of the training mosaics that are a 3: {right.sum()} of {ri
 # %%
 # Look at new mosaics
 # -------------------
-# These are the first ten test mosaics. Regions with a low score are pale; regions with a positive score are outlined.
+# These are the first ten test mosaics. Regions with a low score are pale, and regions with a positive score are
+# outlined.
 
 figure, axes = plt.subplots(2, 5, figsize=(11, 4.4), layout="constrained")
 figure.get_layout_engine().set(wspace=0.06, hspace=0.08)

@@ -2,9 +2,9 @@
 Classify documents from a handful of labels
 ===========================================
 
-Two classes of documents are given as sparse tf-idf rows, and a few of them are labeled. Documents of a class share
-words that may not occur in any labeled document; the unlabeled rows show which words go together. The documents are
-generated, so nothing is downloaded; see :doc:`/choices` for tables on real documents.
+There are two classes of documents, given as sparse tf-idf rows, and a few of them are labeled. Documents of a class
+share words that may not occur in any labeled document; the unlabeled rows show which words go together. The documents
+are generated, so nothing is downloaded; see :doc:`/choices` for tables on real documents.
 """
 
 # %%
@@ -37,8 +37,9 @@ print(f"{X.shape[0]} documents, each with {X.nnz / X.shape[0]:.0f} of {X.shape[1
 # Nothing is tuned, except for self-training: with its defaults it ends up with a single class here, so it gets balanced
 # class weights and a higher threshold.
 #
-# A third of the documents is kept for testing and not used for training, not even without labels. Labels are drawn at
-# random, so with few labels their class shares are mostly chance. There are five draws for each number of labels.
+# A third of the documents is kept for testing and not used for training, not even without labels. The rows to label are
+# drawn at random, so with few labels their class shares are mostly chance. There are five draws for each number of
+# labels.
 
 METHODS = {
     "SVM, labeled rows only": SemiSupervisedSVC(C_unlabeled=0, unlabeled=-1, random_state=0),
@@ -90,8 +91,8 @@ plt.show()
 # %%
 # How much should an unlabeled row count?
 # ---------------------------------------
-# ``C_unlabeled`` sets this weight; a labeled row has the weight ``C=2``, and 0 gives the supervised SVM. There is one
-# thin line per draw:
+# ``C_unlabeled`` is the penalty on the loss of an unlabeled row; that of a labeled row is ``C=2``. 0 gives the
+# supervised SVM. There is one thin line per draw:
 
 PRICES = (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 models = [SemiSupervisedSVC(C_unlabeled=price, unlabeled=-1, random_state=0) for price in (0, *PRICES)]
@@ -108,6 +109,6 @@ ax.set_axisbelow(True)
 ax.legend(frameon=False)
 plt.show()
 
-# %% If the weight is too low, the unlabeled rows are wasted; above some value, the mean changes little here. On the
-# real text in :doc:`/choices`, 0.3 was better than 0.1, and 1 was not. Draws differ more than weights do, so a value
+# %% If the penalty is too low, the unlabeled rows are wasted; above some value, the mean changes little here. On the
+# real text in :doc:`/choices`, 0.3 was better than 0.1, and 1 was not. Draws differ more than penalties do, so a value
 # chosen from a single draw means little; :class:`wellsvm.SemiSupervisedSVCCV` chooses by cross-validation.

@@ -2,7 +2,7 @@
 Two moons: the boundary with and without unlabeled rows
 =======================================================
 
-There are six labels, and 194 rows without one. The supervised SVM sees only the six labeled rows;
+There are six labeled rows and 194 unlabeled ones. The supervised SVM sees only the six labeled rows.
 :class:`wellsvm.SemiSupervisedSVC`, with the same kernel and the same ``C``, also sees where the other rows lie, and
 moves its boundary to where there are few of them.
 """
@@ -31,7 +31,7 @@ WITH_ALL_ROWS = SemiSupervisedSVC(kernel="rbf", gamma=3.0, unlabeled=-1, random_
 
 
 def draw(ax, model, moons):
-    """The decision function in colour, the border, the rows, and the labeled ones large."""
+    """Draw the decision function in color, the boundary, all rows, and the labeled ones larger."""
     options = {"ax": ax, "response_method": "decision_function", "grid_resolution": 80, "eps": 0.5}
     most = np.abs(model.decision_function(moons.X)).max()
     DecisionBoundaryDisplay.from_estimator(

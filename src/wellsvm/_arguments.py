@@ -68,7 +68,7 @@ def as_array(name: str, values: Any) -> np.ndarray:
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths
-        raise ValueError(f"{name} is no array: {error}") from None
+        raise ValueError(f"{name} is not an array: {error}") from None
 
 
 def whole_numbers(name: str, values: Any, dtype: DTypeLike, low: int, high: int = Options.largest_count) -> np.ndarray:

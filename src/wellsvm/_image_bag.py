@@ -45,10 +45,10 @@ def image_to_bag(
     Parameters
     ----------
     image : array of shape (height, width, 3) or (height, width)
-        Colour or grey. uint8 is divided by 255; floats are used unchanged. Grey images are treated as color images with
+        Color or gray. uint8 is divided by 255; floats are used unchanged. Gray images are treated as color images with
         three equal channels, so both kinds can be mixed.
     generator : {"sbn", "grid", "patches"}, default="sbn"
-        The features of a region: "sbn", its color and the differences to its four neighbours; "grid", the mean and
+        The features of a region: "sbn", its color and the differences to its four neighbors; "grid", the mean and
         standard deviation of its colors; "patches", its pixels.
     grid : int or (int, int), default=8
         Number of cells down and across. If they do not divide the image evenly, cells differ by one pixel.
@@ -91,7 +91,7 @@ def image_to_bag(
     if min(cells) < needed:
         raise ValueError(
             f"grid={cells} has no room for a region of region_size={size} cells"
-            f"{' and its neighbours' * margin}; generator={generator!r} needs {needed} or more each way"
+            f"{' and its neighbors' * margin}; generator={generator!r} needs {needed} or more each way"
         )
     corners = _corners(cells, size, whole_number("stride", stride, low=1), margin * size)
     regions = Regions(pixels, cells, corners, size, whole_number("patch_size", patch_size, low=1))
@@ -205,7 +205,7 @@ def _as_colour(image: Any) -> FloatArray:
     image = np.asarray(image)
     if image.ndim != 2 and not (image.ndim == 3 and image.shape[2] == 3):
         raise ValueError(
-            f"image has shape {image.shape}; expected (height, width, 3) for colour or (height, width) for grey; "
+            f"image has shape {image.shape}; expected (height, width, 3) for color or (height, width) for gray; "
             "image[..., :3] drops an alpha channel"
         )
     if image.dtype != np.uint8 and image.dtype.kind != "f":

@@ -57,7 +57,7 @@ def check_matrix(
     else:
         require_unique_names(X, name)
         if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
-            raise ValueError(f"Input {name} holds dates; turn them into numbers that mean something")
+            raise ValueError(f"Input {name} holds dates; convert them to meaningful numbers")
     try:
         with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
             X = validate(

@@ -27,7 +27,7 @@ def require_room(n_rows: int, n_features: int) -> None:
     needed, available = Options.least_room + Options.bytes_per_row * (n_rows + n_features), available_memory()
     if available is not None and needed > available:
         raise MemoryError(
-            f"a fit on {n_rows} rows and {n_features} features needs {needed / 2**20:.0f} MiB beside the data, "
+            f"a fit on {n_rows} rows and {n_features} features needs {needed / 2**20:.0f} MiB besides the data, "
             f"and {available / 2**20:.0f} MiB are free: raise the memory limit of the process, or pass fewer rows"
         )
 

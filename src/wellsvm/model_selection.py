@@ -291,7 +291,7 @@ def _decode(classes: NDArray[Any], codes: IndexArray, marker: Any) -> NDArray[An
         try:
             wide = np.promote_types(np.int64 if kind == "u" else classes.dtype, mark.dtype)
         except TypeError as error:
-            raise TypeError(f"unlabeled={marker!r} cannot stand beside labels of {classes.dtype}.") from error
+            raise TypeError(f"unlabeled={marker!r} cannot be combined with labels of type {classes.dtype}.") from error
         return np.where(hidden, mark.astype(wide), values.astype(wide))
     if kind in "bi":
         return np.ma.MaskedArray(values, mask=hidden)

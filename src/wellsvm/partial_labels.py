@@ -66,15 +66,14 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         The value or values that mark unlabeled rows. Missing cells (masked, None, NaN, NA, NaT, null) always mark them,
         unless this is None.
 
-        - ``"auto"``: an empty string next to other strings is an error, as it may be a class or stand for a missing
-          label. If any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary
-          class, whatever else occurs: {-1, 0, 1, NaN} has three classes. Otherwise -1 next to at
-          least two other values means unlabeled (with a warning for {-1, 0, 1});
-          {-1, +1} is fully labeled, with a warning; -1 next to one other value, or alone, is an error.
-          The text "-1" is never special. Since "auto" looks at the values present, a subset of ``y`` can read
-          differently from the whole: give the value where that matters.
-        - a value or a list, tuple, set or array of values: these mark unlabeled rows; they need not occur.
-        - None: every row is labeled; missing cells are an error.
+        - ``"auto"``: if any cell is missing, the missing cells are the unlabeled rows and -1 is an ordinary class:
+          {-1, 0, 1, NaN} has three classes. Otherwise, -1 means unlabeled if there are at least two other values
+          (with a warning for {-1, 0, 1}); {-1, +1} is fully labeled, with a warning; -1 with one other value, or
+          alone, is an error. The text "-1" is never special. An empty string among other strings is an error, because
+          it may be a class or a missing label. Since "auto" looks at the values present, a subset of ``y`` may be
+          read differently from the whole; pass the value if that matters.
+        - a value or a list, tuple, set or array of values: these mark unlabeled rows. They need not occur.
+        - None: every row is labeled, and missing cells are an error.
 
     Returns
     -------
@@ -122,7 +121,7 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
 
 
 def class_order(classes: NDArray[Any]) -> NDArray[np.intp]:
-    """The positions of classes in sorted order, in which scikit-learn's metrics read columns of probabilities."""
+    """The positions of the classes in sorted order, as scikit-learn's metrics expect columns of probabilities."""
     try:
         return np.argsort(classes, kind="stable")
     except TypeError:
@@ -143,7 +142,7 @@ def require_two_classes(partial: PartialLabels) -> None:
 
 
 def require_weight_of_every_class(partial: PartialLabels, weight: NDArray[np.float64], name: str) -> None:
-    """Raise ValueError where all labeled rows of a class have the weight 0: nothing would tell it from the others."""
+    """Raise ValueError if all labeled rows of a class have weight 0."""
     known = partial.codes[partial.labeled & (weight > 0)]
     without = np.flatnonzero(np.bincount(known, minlength=partial.classes.size) == 0)
     if without.size:
@@ -187,7 +186,7 @@ def missing_cells(values: Any) -> NDArray[np.bool_]:
 
 
 def require_one_kind(y: Any) -> None:
-    """Refuse labels that mix text with other types: NumPy would write the others out as text."""
+    """Raise TypeError if labels mix text with other types, which NumPy would convert to text."""
     if isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object":
         kinds = {type(cell).__name__: isinstance(cell, str) for cell in y if not _is_missing(cell)}
         if len(set(kinds.values())) > 1:
@@ -195,7 +194,7 @@ def require_one_kind(y: Any) -> None:
 
 
 def require_label_values(y: Any) -> None:
-    """Refuse what can be no label, in the words of `normalize_partial_labels`; missing cells are left to the caller."""
+    """Raise an error for values that cannot be labels, as `normalize_partial_labels` does; ignore missing cells."""
     known, missing = _split_missing(y)
     _check_discrete(known, np.flatnonzero(~missing))
 
@@ -205,14 +204,14 @@ def _mixed(kinds: Iterable[str]) -> TypeError:
 
 
 def unlabeled_cells(y: Any, unlabeled: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which cells hold no label, where the classes are known already: with "auto" also -1, unless it is a class.
+    """Which cells hold no label, if the classes are already known. With "auto", -1 too, unless it is a class.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels.
     unlabeled : "auto", None, a value, or a collection of values
-        What marks an unlabeled row, besides missing values.
+        What marks an unlabeled row, in addition to missing values.
     classes : array of shape (n_classes,)
         Known classes.
     """
@@ -331,7 +330,7 @@ def _is_number_or_date(value: Any) -> bool:
 
 
 def require_no_infinity(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
-    """Raise ValueError where a label is infinite, and name the first of ``rows`` that has such a one."""
+    """Raise ValueError if a label is infinite, and name the first of ``rows`` that has one."""
     infinite = np.isinf(known) if known.dtype.kind == "f" else np.zeros(known.size, dtype=bool)
     if infinite.any():
         raise ValueError(f"Input y contains infinity, first at index {rows[np.argmax(infinite)]}.")

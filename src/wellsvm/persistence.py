@@ -139,7 +139,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, notes: dict[str,
         raise TypeError(
             f"{type(model).__name__} contains types that cannot be stored without code: {', '.join(foreign)}"
             f"{_functions_among(model)}. Estimators of wellsvm, and Pipelines of scikit-learn's own parts around them, "
-            "can be saved; trees and neighbour indexes, which are compiled, and your own classes cannot"
+            "can be saved; trees and neighbor indexes, which are compiled, and your own classes cannot"
             + ("; save its best_estimator_ instead" if hasattr(model, "best_estimator_") else "")
         )
     packages = ("wellsvm", "scikit-learn", "numpy", "scipy", "skops")

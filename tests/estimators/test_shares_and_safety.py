@@ -280,7 +280,7 @@ def test_verbose_tells_the_shares_and_the_verdict(caplog, random_labels):
     told = ", ".join(f"{c!r} {b:.3f} +- {e:.3f}" for c, b, e in zip((0.0, 1.0), model.balance_, model.balance_se_))
     assert first == f"class shares, estimated: {told}"
     word = "used" if model.used_unlabeled_ else "not used"
-    assert second.startswith(f"unlabeled rows are {word}: held-out labels lose ")
+    assert second.startswith(f"unlabeled rows are {word}: they lower the loss of held-out labels by ")
 
 
 def test_without_estimate_or_safety_verbose_tells_nothing_of_them(caplog):

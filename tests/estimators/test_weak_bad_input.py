@@ -87,7 +87,7 @@ OWN = {
         "two names": ({"y": np.where(TRUTH, "a", "b")}, ValueError, "positive_class="),
         "three values": ({"y": np.arange(N) % 3}, ValueError, "positive_class="),
         "a positive class that is not there": ({"positive_class": 7}, ValueError, "does not occur"),
-        "negatives beside": ({"y": np.arange(N) % 3, "positive_class": 1}, ValueError, "besides positive_class"),
+        "negatives beside": ({"y": np.arange(N) % 3, "positive_class": 1}, ValueError, "in addition to positive_class"),
         "continuous labels": ({"y": X[:, 0]}, ValueError, "continuous"),
         "balance of text": ({"balance": "labels"}, ValueError, "balance must be"),
         "balance above 1": ({"balance": 1.5}, ValueError, "balance"),

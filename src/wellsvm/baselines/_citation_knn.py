@@ -23,7 +23,7 @@ __all__ = ["CitationKNN"]
 
 
 class CitationKNN(BagRule):
-    """Nearest-neighbour classifier for bags, in which references and citers vote.
+    """Nearest-neighbor classifier for bags, in which references and citers vote.
 
     Parameters
     ----------

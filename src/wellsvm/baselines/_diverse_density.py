@@ -44,8 +44,8 @@ class DiverseDensity(BagRule):
     Parameters
     ----------
     n_starts : int, default=20
-        Number of random instances of positive bags to start from; a fifth of the starts, the most promising after a few
-        steps, is followed to the end.
+        Number of random instances of positive bags to start from. After a few steps, only the best fifth of the starts
+        is continued.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 

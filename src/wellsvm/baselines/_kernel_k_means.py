@@ -102,7 +102,7 @@ class KernelKMeans(ClusterBaseline):
         best = min(runs, key=lambda run: run.inertias[-1])
         if not best.settled:
             warnings.warn(
-                f"KernelKMeans: labels still change after max_iter={self.max_iter} turns; raise max_iter, or "
+                f"KernelKMeans: labels still change after max_iter={self.max_iter} iterations; raise max_iter, or "
                 "use a positive semidefinite kernel: with others the inertia may rise.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -130,7 +130,7 @@ class BagBaseline(BagClassifier):
     def _warn_not_settled(self, what: str) -> None:
         warnings.warn(
             f"{type(self).__name__}: {what} still change after max_iter={self.max_iter} SVMs; the last one is kept. "
-            "Such alternations can run in circles; try another C or width.",
+            "Such alternations can cycle; try another C or gamma.",
             ConvergenceWarning,
             stacklevel=callers_level(),
         )

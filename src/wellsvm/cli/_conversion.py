@@ -29,7 +29,7 @@ def run(
         if data.is_dir():
             raise IsADirectoryError(f"{data} is a folder; give a file")
         if not data.is_file():
-            raise ValueError(f"{data} is no regular file; save what it gives to one")
+            raise ValueError(f"{data} is not a regular file; save its contents to one")
         with _shown(data, quiet) as show:
             writer = _written(data, folder, form, layout, single, block_rows, show)
     if not quiet:

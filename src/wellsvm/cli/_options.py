@@ -187,8 +187,8 @@ Unlabeled = Annotated[
     typer.Option(
         "--unlabeled",
         metavar="LABEL|none|auto",
-        help="The label that marks an unlabeled row, besides empty cells and nan; 'none': all rows are labeled; "
-        "'auto': 0 in an svmlight file with labels -1, 0 and 1, otherwise -1 next to two or more other labels.",
+        help="The label that marks an unlabeled row, in addition to empty cells and nan. 'none': all rows are labeled. "
+        "'auto': 0 in an svmlight file with labels -1, 0 and 1, otherwise -1 if there are two or more other labels.",
     ),
 ]
 PositiveClass = Annotated[
@@ -197,7 +197,7 @@ PositiveClass = Annotated[
         "--positive-class",
         metavar="LABEL",
         show_default=False,
-        help="The positive one of two classes; needed unless they are 0 and 1, -1 and 1, or false and true.",
+        help="The label of positive bags; required unless the labels are 0 and 1, -1 and 1, or false and true.",
     ),
 ]
 Clusters = Annotated[int, typer.Option("--clusters", min=1, help="Number of clusters.")]
@@ -220,8 +220,8 @@ CUnlabeled = Annotated[
     float | None,
     typer.Option(
         "--C-unlabeled", show_default=False,
-        help="Penalty on the loss of an unlabeled row; 0: the supervised SVM. [default: 0.2 for the "
-        "squared hinge loss, 0.5 for the hinge loss]",
+        help="Penalty on the loss of an unlabeled row; 0 gives the supervised SVM. [default: 0.2 for the squared hinge "
+        "loss, 0.5 for the hinge loss, less for rows longer than 1]",
     ),
 ]  # fmt: skip
 CPositive = Annotated[
@@ -253,8 +253,8 @@ Gamma = Annotated[
     Any,
     typer.Option(
         "--gamma", parser=_gamma, metavar="NUMBER|mean|scale|auto",
-        help="Coefficient of rbf, poly and sigmoid; larger means narrower. 'mean': one over the mean "
-        "squared distance between rows.",
+        help="Coefficient of rbf, poly and sigmoid; a larger value makes the kernel narrower. 'mean': one over the "
+        "mean squared distance between rows.",
     ),
 ]  # fmt: skip
 Degree = Annotated[float, typer.Option("--degree", help="Degree of poly.")]
@@ -281,8 +281,8 @@ Search = Annotated[
     SearchName | None,
     typer.Option(
         "--search", show_default=False,
-        help="How to search for one labeling: 'annealed' raises the penalty on unlabeled rows step by step, 'smooth' "
-        "moves the boundary itself at the same time, 'local' does neither. "
+        help="How to search for one labeling. 'annealed' relabels rows while the penalty on unlabeled rows rises step "
+        "by step, 'local' at the final penalty only. 'smooth' moves the boundary instead while the penalty rises. "
         "[default: annealed; with --cv, auto]",
     ),
 ]  # fmt: skip
@@ -290,18 +290,18 @@ Safe = Annotated[
     bool | None,
     typer.Option(
         "--safe/--no-safe", show_default=False,
-        help="Ignore the unlabeled rows if they do not help to predict held-out labels; applies if the balance is "
-        "estimated. [default: safe]",
+        help="Ignore the unlabeled rows if they do not help to predict held-out labels. This is only checked if the "
+        "balance is estimated. [default: safe]",
     ),
 ]  # fmt: skip
 BalanceOfClusters = Annotated[
     Any,
     typer.Option(
         "--balance", parser=_clusters_balance, metavar="SHARE|auto",
-        help="Maximum size difference of two clusters, as a share of the rows; auto estimates the sizes.",
+        help="Maximum size difference of two clusters, as a share of the rows; 'auto' estimates the sizes.",
     ),
 ]  # fmt: skip
-Starts = Annotated[int, typer.Option("--starts", help="Number of random halvings and of runs of k-means.")]
+Starts = Annotated[int, typer.Option("--starts", help="Number of random starts, and of runs of k-means.")]
 Oracle = Annotated[OracleName, typer.Option("--oracle", help="How the next label vector is found.")]
 Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Settle on one labeling after the relaxation.")]
 Tol = Annotated[float, typer.Option("--tol", help="Tolerance, relative to the objective.")]
@@ -311,7 +311,7 @@ MaxIterOfBags = Annotated[
     typer.Option(
         "--max-iter",
         show_default=False,
-        help="Maximum number of label vectors. [default: 50; 5 for the linear kernel]",
+        help="Maximum number of label vectors. [default: 50; for the linear kernel 5, or 1 if there are many rows]",
     ),
 ]
 Seed = Annotated[
@@ -345,7 +345,7 @@ ReportedData = Annotated[
     Path | None,
     typer.Argument(
         metavar="[DATA]", show_default=False,
-        help="The training data, or other rows with the same columns: adds what the model predicts for them.",
+        help="The training data, or other rows with the same columns; the page then shows the predictions for them.",
     ),
 ]  # fmt: skip
 Title = Annotated[str | None, typer.Option("--title", show_default=False, help="Heading of the page.")]

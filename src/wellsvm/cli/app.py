@@ -55,10 +55,10 @@ def about(
 def demo(
     output: option.Picture = Path("wellsvm-demo.png"), splits: option.Splits = None, seed: option.DemoSeed = 0
 ) -> None:
-    """Show what unlabeled rows gain on digits.
+    """Show how much unlabeled rows help on digits.
 
-    Distinguishes all pairs of handwritten digits, given a handful of labels, and draws a figure that compares a
-    supervised SVM, scikit-learn's SelfTrainingClassifier and LabelSpreading, and SemiSupervisedSVC.
+    Trains on all pairs of handwritten digits with a handful of labels, and draws a figure that compares a supervised
+    SVM, scikit-learn's SelfTrainingClassifier and LabelSpreading, and SemiSupervisedSVC.
     """
     from wellsvm.cli.demo import demo as run
 
@@ -66,7 +66,7 @@ def demo(
 
 
 def versions() -> None:
-    """Print what to paste into a bug report."""
+    """Print the versions that a bug report needs."""
     from wellsvm import show_versions
 
     show_versions()

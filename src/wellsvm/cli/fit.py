@@ -57,7 +57,8 @@ def semi_supervised(
 ) -> None:
     """Train a classifier on labeled and unlabeled rows.
 
-    Unlabeled rows have an empty label cell in CSV and Parquet; elsewhere their label is nan, or set by --unlabeled.
+    Unlabeled rows have an empty label cell in CSV and Parquet. In other files, their label is nan or the one given by
+    --unlabeled.
     """
     from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
     from wellsvm.cli._training import Job, asked_balance, on_rows
@@ -68,7 +69,7 @@ def semi_supervised(
             raise typer.BadParameter("--cv chooses --C-unlabeled; leave out one of the two")
         if safe is not None:
             raise typer.BadParameter(
-                "--cv decides about unlabeled rows by its folds; leave out --safe and --no-safe, or --cv"
+                "--cv already decides whether unlabeled rows are used; leave out --safe and --no-safe, or --cv"
             )
         model = SemiSupervisedSVCCV(cv=folds)
     given = {"C_unlabeled": C_unlabeled, "safe": safe, "search": search and search.value}
@@ -170,7 +171,8 @@ def clustering(
 ) -> None:
     """Find clusters of rows.
 
-    Labels in svmlight and .npz files are not used. In CSV and Parquet every column is a feature; see --ignore-column.
+    Labels in svmlight and .npz files are ignored. In CSV and Parquet files, every column is a feature unless
+    --ignore-column names it.
     """
     from wellsvm import MaxMarginClustering
     from wellsvm.cli._training import Job, on_clusters

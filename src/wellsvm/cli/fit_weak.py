@@ -94,7 +94,8 @@ def positive_unlabeled(
 ) -> None:
     """Train a classifier on positive and unlabeled rows.
 
-    Unlabeled rows have an empty label cell in CSV and Parquet, or the label nan; 0 or -1 if positives have the label 1.
+    Unlabeled rows have an empty label cell in CSV and Parquet, or the label nan. If positives have the label 1, rows
+    with the label 0 or -1 are unlabeled too.
     """
     import numpy as np
 
@@ -141,10 +142,10 @@ def proportions(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Train a classifier on class shares of groups.
+    """Train a classifier on the class shares of groups.
 
-    The data hold the share of class 1 in each group of rows. In svmlight files, the group of a row is its 'qid:' and
-    its label is the share of the group.
+    The data contain the share of class 1 in each group of rows. In svmlight files, the group of a row is its 'qid:',
+    and its label is the share of the group.
     """
     from wellsvm import ProportionSVC
     from wellsvm.cli._training import Job, labels_of
@@ -187,7 +188,7 @@ def noisy_labels(
 ) -> None:
     """Train a classifier on labels that may be wrong.
 
-    The most suspicious data rows are listed.
+    The summary lists the rows with the most suspicious labels.
     """
     from wellsvm import NoisyLabelSVC
     from wellsvm.cli._training import Job, labels_of

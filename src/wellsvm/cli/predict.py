@@ -26,11 +26,13 @@ def predict(
 ) -> None:
     """Predict the labels of the rows or bags in a file.
 
-    The output has these columns: those of --keep-column; 'prediction'; 'decision', or 'decision_<class>' for more than
-    two classes. For bags also 'bag', and 'instance': the index of the deciding instance within the bag, starting at 0,
-    or -1 if the bag is negative. Columns of CSV and Parquet files are found by the names that the model was trained
-    with. svmlight rows may have fewer features than the model. Labels in DATA are ignored. In CSV output, names of
-    classes and bags that a spreadsheet would run as a formula get a leading apostrophe.
+    The output has the columns given by --keep-column, then 'prediction' and 'decision' (or one 'decision_<class>' per
+    class if there are more than two). For bags, it also has 'bag' and 'instance': the index of the deciding instance
+    within the bag, starting at 0, or -1 if the bag is negative.
+
+    Columns of CSV and Parquet files are found by the names that the model was trained with. svmlight rows may have
+    fewer features than the model. Labels in DATA are ignored. In CSV output, names of classes and bags that a
+    spreadsheet would run as a formula get a leading apostrophe.
     """
     if output is not None and output.suffix.lower() not in WRITTEN:
         raise typer.BadParameter(f"--output: {output} must end in {', '.join(WRITTEN)}")

@@ -95,7 +95,7 @@ def make_sparse_text(
     dtype : float32 or float64, default=float32
         Type of the values.
     random_state : int, Generator or None, default=None
-        Seed. The same seed and parameters give the same bits.
+        Seed. The same seed and parameters give exactly the same result.
 
     Returns
     -------

@@ -118,7 +118,7 @@ def make_digit_bags(
     Returns
     -------
     data : Bunch
-        With n = n_bags * bag_size: ``X`` (n, 64) grey values 0..16; ``groups`` (n,) bag number of each image,
+        With n = n_bags * bag_size: ``X`` (n, 64) gray values 0..16; ``groups`` (n,) bag number of each image,
         0..n_bags-1 in order; ``y`` (n_bags,) -1 or +1 per bag; ``roi`` (n,) 1 where the image is the target,
         else 0; ``digit`` (n,) true digits; ``target``, ``DESCR``.
     """
@@ -157,8 +157,8 @@ def make_two_moons(
 ) -> Bunch:
     """Generate two interleaved half circles with a few labels, optionally hidden in a larger space.
 
-    With ``n_features`` above 2, further coordinates of pure noise are added and the whole is turned by a
-    random orthogonal matrix, so that no single feature shows the moons. ``n_features=102`` has the shape of
+    With ``n_features`` above 2, coordinates of pure noise are added, and the result is rotated by a random
+    orthogonal matrix, so that no single feature shows the moons. ``n_features=102`` has the shape of
     the "2moons" set (200 x 102) of Chapelle and Zien (2005), which was not found; it is not that set.
 
     Parameters

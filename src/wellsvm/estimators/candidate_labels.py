@@ -34,30 +34,31 @@ class CandidateLabelSVC(WeakBase):
         Names of the classes; for a matrix, in the order of its columns. None: the columns of a data frame, the members
         of the sets, or 0, 1, ...
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel; a callable maps two matrices to the matrix of kernel values.
+        Kernel. A callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
-        between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid". A larger value makes the kernel narrower. "mean" is one over the
+        mean squared distance between training rows; "scale" and "auto" are as in :class:`sklearn.svm.SVC`.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
-        kernel, otherwise squared hinge.
+        Loss function. "auto" is hinge for sparse rows with the linear kernel, and squared hinge otherwise; "paper" is
+        hinge for the linear kernel, and squared hinge otherwise.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
-        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        Whether to fit an intercept: the weight of a constant feature, which is regularized like the others, as in
+        LIBLINEAR. With the linear kernel, dense columns far from 0 are then centered internally; ``coef_`` and
         ``intercept_`` are for X as given.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        Value of the constant feature that represents the intercept. The larger it is, the less the intercept is
         regularized.
     search : {"annealed", "local"}, default="annealed"
         How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
         "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
-        the first of the best ("first"); or by climbing from many starts.
+        How the next label vector is found. "paper": by one linearization at the best label vector in use. "first": the
+        same, but of several equally good label vectors, at the one generated first. "climb": by climbing from many
+        starts.
     refine : bool, default=True
         Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
         changes.
@@ -68,8 +69,8 @@ class CandidateLabelSVC(WeakBase):
     random_state : int, RandomState or None, default=None
         Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
-        the linear kernel, they share the passes over all rows. Results do not depend on it.
+        Number of threads. With more than two classes, they solve the one-vs-rest problems; with two classes and the
+        linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
         1 prints one line per label vector.
     cache_size : float or None, default=None

@@ -26,51 +26,59 @@ __all__ = ["MaxMarginClustering"]
 class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, ClustersDivided):
     """Clustering with a large margin between the clusters, and a rule for new rows.
 
-    Among all ways to divide the rows into two clusters of about the same size, it looks for those that an SVM separates
-    with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them. The clusters
-    of k-means, of any sizes and relabeled by their SVM, are compared with the result (see ``balance``). More than two
-    clusters are found together: starting from means, one SVM per cluster is trained against the rest and every row
-    moves to the cluster with the largest value, repeatedly, while the penalty on losses rises to C. The sizes of these
-    clusters are not restricted by default. You can also require that rows do or do not share a cluster; see `fit`.
+    Two clusters: among all ways to divide the rows into two clusters of about the same size, it looks for those that an
+    SVM separates with a large margin, combines them by a convex program, and (with ``refine``) settles on one of them.
+    The result is then compared with clusters from k-means, which may have any sizes; see ``balance``.
+
+    More than two clusters are found together. Starting from k-means, two steps are repeated while the penalty on losses
+    rises to C: one SVM per cluster is trained against the rest, and every row moves to the cluster with the largest
+    value. The sizes of these clusters are not restricted by default.
+
+    You can also require that rows do or do not share a cluster; see `fit`.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters.
     C : float or "scale", default="scale"
-        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the rows, less their mean unless they
-        are sparse or ``center`` is False, so the scale of the data does not matter. Under a kernel, it is always less
-        their mean, and at most 300 rows, drawn at random, span the space in which this norm is taken.
+        Penalty on the loss of a row. "scale" is 0.1 over the mean squared norm of the centered rows, so the scale of
+        the data does not matter. With the linear kernel, rows that are sparse, or are not centered (``center=False``),
+        are taken as they are. With other kernels, the norm is that in feature space, approximated by at most 300 rows
+        drawn at random.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel; a callable maps two matrices to the matrix of kernel values. With "linear", dense rows are centered;
+        Kernel. A callable maps two matrices to the matrix of kernel values. With "linear", dense rows are centered;
         sparse rows are not.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
-        distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid". A larger value makes the kernel narrower. "mean" is one over the
+        mean squared distance between training rows; "scale" and "auto" are as in :class:`sklearn.svm.SVC`.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "paper" is hinge for the linear kernel and squared hinge otherwise. "auto" is the same for the relaxation of two
-        clusters, and squared hinge for their comparison with k-means (see ``balance``) and for more clusters.
+        Loss function. "paper" is hinge for the linear kernel, and squared hinge otherwise. "auto" is the same for the
+        relaxation of two clusters; for their comparison with k-means (see ``balance``), and for more clusters, it is
+        squared hinge.
     fit_intercept : bool, default=False
         Whether to add a constant feature, which is regularized like the others. The threshold between the clusters is
-        chosen in either case. More than two clusters found together always have intercepts, and so do two that are
+        chosen in either case. More than two clusters found together always have intercepts, and so do two clusters
         taken from k-means.
     balance : float or "auto", default="auto"
-        beta / N of the paper: the sizes of the two clusters differ by at most this share of the rows. 0 divides the
-        rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
-        With more clusters, each has between 1 - balance and 1 + balance times the mean number of rows. "auto" estimates
-        the sizes: label vectors of two clusters keep to 0.3, but the final cut (see ``cut``) does not, and with
-        ``init="best"``, ``cut="auto"``, a dense X and no links, clusters of any sizes that k-means finds, relabeled by
-        their SVM, replace the result unless it separates clearly fewer neighbors; in divisions it is 0.3; otherwise
-        sizes are not restricted. Linked rows count as one.
+        By how much the sizes of the two clusters may differ, as a share of the rows (beta / N in the paper). 0 divides
+        the rows equally (an odd number may differ by one), and 1 does not restrict the sizes; no cluster is ever empty.
+        With more clusters, each has between ``1 - balance`` and ``1 + balance`` times the mean number of rows. Linked
+        rows count as one.
+
+        "auto" estimates the sizes of two clusters. The label vectors of the relaxation keep to 0.3, but the final cut
+        does not (see ``cut``). The result is then compared with the clusters of k-means, relabeled by their SVM, which
+        replace it unless it separates clearly fewer neighbors. This comparison needs a dense X, ``init="best"`` and
+        ``cut="auto"``, and no links. More than two clusters have any sizes, and those of ``many="divided"`` use 0.3.
     n_init : int, default=20
-        Number of random label vectors that ``init`` draws, and of k-means runs for clusters of any sizes.
+        Number of random label vectors that ``init`` draws, and of runs of k-means for clusters of any sizes.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
-        the first of the best ("first"); or by climbing from many starts.
+        How the next label vector is found. "paper": by one linearization at the best label vector in use. "first": the
+        same, but of several equally good label vectors, at the one generated first. "climb": by climbing from many
+        starts.
     refine : bool, default=False
         Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
         changes.
@@ -83,37 +91,36 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     n_jobs : int or None, default=None
         Number of threads for the divisions of more than two clusters. Results do not depend on it.
     verbose : int, default=0
-        1 prints a line per label vector and, at the end, how many rows were labeled, found and uncertain.
+        1 prints a line per label vector and a summary at the end.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None uses the free memory of the machine. A kernel matrix that fits is stored.
-        Otherwise its rows are computed when needed and the most recently used are kept, which takes many times as long;
-        since steps then come in a different order, other label vectors may be found. Ignored for "linear" and
-        "precomputed".
+        Memory for kernel values in MB; None uses the free memory of the machine. If the kernel matrix does not fit, its
+        rows are computed when needed, and only the most recently used are kept. This takes many times as long, and may
+        find other label vectors, since the steps come in a different order. Ignored for "linear" and "precomputed".
     min_violation : float or None, default=None
-        A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
+        A label vector is only added if it violates its constraint by at least this. None is ``tol``.
     min_decrease : float or None, default=None
-        The relaxation stops after a label vector that lowers the objective by less than this, even if others are still
+        The relaxation stops when a label vector lowers the objective by less than this, even if others are still
         violated. None is ``tol``.
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
-        of the paper's SVMs.
+        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the paper's
+        units.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
     init : {"best", "climbed", "alignment"}, default="best"
         First label vector of two clusters. "alignment", as in the paper: the one of ``n_init`` random assignments that
         is best aligned with the kernel. "climbed": the best aligned of ``n_init`` random halvings, improved step by
-        step. "best": both of these and several results of k-means are relabeled by their SVMs until hardly a label
-        changes, all roughly; the one with the lowest objective is taken.
+        step. "best": these two and several results of k-means are each relabeled, roughly, by their SVM until hardly a
+        label changes; the one with the lowest objective is taken.
     cut : {"auto", "balance", "zero"}, default="auto"
         Where f is cut into two clusters. "balance": at the value nearest to 0 that keeps the balance. "zero", as in the
-        paper: at 0; if this would leave a cluster empty, "balance" is used instead. "auto": with ``balance="auto"``, in
-        the deepest valley of the density of f that leaves at least 5 % of the rows on each side; else, and if there
-        is no valley, as "balance".
+        paper: at 0, unless this would leave a cluster empty; then as "balance". "auto": with ``balance="auto"``, in the
+        deepest valley of the density of f that leaves at least 5 % of the rows on each side; otherwise, and if there is
+        no valley, as "balance".
     center : bool, default=True
-        Whether to center dense rows with the linear kernel; the paper does not.
+        Whether to center dense rows with the linear kernel. The paper does not.
     orient : bool, default=True
         Whether to replace a label vector y by -y, which describes the same clusters, if that agrees better with the
-        first label vector in use; the paper keeps it as generated.
+        first label vector in use. The paper keeps it as generated.
     many : {"together", "divided"}, default="together"
         How more than two clusters are found: together, or by repeatedly dividing the cluster whose division gains the
         most margin.
@@ -125,7 +132,8 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of every training row; cluster 0 is the largest. A balance that is given and all links are respected.
+        Cluster of every training row; cluster 0 is the largest. All links, and ``balance`` if it is a number, are
+        respected.
     n_links_ : array of shape (2,)
         Number of given pairs of rows that must share a cluster, and of those that must not.
     C_ : float
@@ -135,24 +143,24 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         There is one function for two clusters, one per cluster for more, or one per division if the clusters were
         divided.
     dual_coef_, support_, support_vectors_ : arrays
-        For other kernels: coefficients, rows and their indices. For more than two clusters, and for two of any sizes,
-        at most 300 rows, drawn at random, span the functions.
+        For other kernels: coefficients, indices of the support vectors, and the support vectors themselves. For more
+        than two clusters, and for two taken from k-means, they are at most 300 rows, drawn at random.
     threshold_ : array of shape (n_functions,)
-        The value subtracted from every function to keep the balance; 0 is the paper's rule, the sign of f.
+        The value subtracted from every function. 0 is the paper's rule, the sign of f.
     children_ : array of shape (n_clusters - 1, 2) or None
-        Where rows go if their value in a division is negative, and if it is positive: another division, or ``-1 -
-        cluster``. None if the clusters were found together.
+        Where rows go if their value in a division is negative, and if it is positive: to another division, or to a
+        cluster, which is stored as ``-1 - cluster``. None if the clusters were found together.
     labelings_ : array of shape (n_labelings, n_samples), or a list of them
-        Label vectors of the relaxation; for more clusters one array per division, 0 for rows outside, or per cluster,
-        which then holds the cluster against the rest.
+        Label vectors of the relaxation. For more clusters, one array per cluster, which holds the cluster against the
+        rest; for ``many="divided"``, one per division, which is 0 for rows outside.
     labeling_weights_ : array of shape (n_labelings,), or a list of them
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_functions,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
-        label vector generated. Finding no violation does not prove that there is none. Fits of two clusters can be
-        compared by their objective only if all have the same ``status_``: clusters taken from k-means have that of
-        their own SVM, with an intercept and other weights. If more clusters were found together: the bounds of the SVM
-        of every cluster for ``labels_``, and no violation, since no label vector is generated.
+        label vector generated. Finding no violation does not prove that there is none. For more clusters found
+        together, these are the bounds of every cluster's SVM for ``labels_``, and there is no violation, since no label
+        vector is generated. The same holds for two clusters taken from k-means, so compare the objectives of fits only
+        if their ``status_`` is the same.
     refined_objective_, refined_gap_ : float, array or None
         Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM was solved; None
         without refinement.
@@ -162,18 +170,19 @@ class MaxMarginClustering(CallbackSupportMixin, ClusterMixin, ClustersTogether, 
         Number of label vectors generated (the maximum over the divisions), or number of relabelings if the clusters
         were found together.
     status_ : str, or a list of them
-        Why the cutting plane, or the relabelling, ended. Two clusters of any sizes that replaced the result of the
-        relaxation are reported as clusters found together are: one label vector, and no violation.
+        Why the cutting plane, or the relabeling, ended. Two clusters taken from k-means are reported as more clusters
+        found together are: one label vector, and no violation.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
     Notes
     -----
-    For the training rows, ``predict`` returns ``labels_``, because the threshold lies between two different values of
-    f. There are two exceptions, both with a warning from `fit`: if the balance can only be kept by separating rows with
-    equal f, such as identical rows, ``labels_`` separates them by index but ``predict`` keeps them together; and if one
-    of more than two clusters is not the first choice of any row, it still keeps one row in ``labels_``. Links hold in
-    ``labels_``; ``predict`` ignores them. Pickles do not contain ``labelings_``.
+    For the training rows, ``predict`` returns ``labels_``, with two exceptions, of which `fit` warns. If the balance
+    can only be kept by separating rows with equal f, such as identical rows, ``labels_`` separates them by index but
+    ``predict`` keeps them together. If one of more than two clusters is not the first choice of any row, it still keeps
+    one row in ``labels_``.
+
+    ``labels_`` respects links; ``predict`` ignores them. Pickles do not contain ``labelings_``.
 
     Examples
     --------

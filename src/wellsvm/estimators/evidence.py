@@ -35,6 +35,6 @@ def judge_use(
     verdict = judge_unlabeled(rows, partial.codes, shares.shares, loss, C, seed, roughly(options, rows))
     if options.verbose:
         word = "used" if verdict.helps else "not used"
-        reason = f"held-out labels lose {verdict.gain:.3f} +- {verdict.error:.3f} less with them"
-        tell(f"unlabeled rows are {word}: {reason}, and the share that is right changes by {verdict.more_right:+.1%}")
+        reason = f"they lower the loss of held-out labels by {verdict.gain:.3f} +- {verdict.error:.3f}"
+        tell(f"unlabeled rows are {word}: {reason}, and change their accuracy by {verdict.more_right:+.1%}")
     return verdict

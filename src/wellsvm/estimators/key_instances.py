@@ -166,8 +166,8 @@ class KeyInstanceClassifier(BagClassifier):
         Returns
         -------
         array of shape (n_bags, n_classes)
-            In the order of ``classes_``. It rises with `decision_function`; `predict` goes by f itself, and may differ
-            where the likeliest classes are nearly equal.
+            In the order of ``classes_``. Probabilities increase with `decision_function`. `predict` uses f itself, and
+            may differ if the most likely classes are nearly equal.
         """
         check_is_fitted(self)
         if not hasattr(self, "proba_slope_"):

@@ -36,76 +36,76 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     C_negative : float, default=1.0
         Penalty on the loss of an instance of a negative bag.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        Kernel between instances; a callable maps two matrices to the matrix of kernel values.
+        Kernel between instances. A callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
-        distance between instances.
+        Coefficient of "rbf", "poly" and "sigmoid". A larger value makes the kernel narrower. "mean" is one over the
+        mean squared distance between instances; "scale" and "auto" are as in :class:`sklearn.svm.SVC`.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" and "paper" are hinge for the linear kernel and squared hinge otherwise, as in the paper.
+        Loss function. "auto" and "paper" are hinge for the linear kernel, and squared hinge otherwise.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
-        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        Whether to fit an intercept: the weight of a constant feature, which is regularized like the others, as in
+        LIBLINEAR. With the linear kernel, dense columns far from 0 are then centered internally; ``coef_`` and
         ``intercept_`` are for X as given.
     n_key_instances : int, default=1
         Number of key instances per positive bag; their values of f add up in the margin of the bag. A bag with fewer
         instances uses all of them.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next choice of key instances is found: by one linearization, either at the best choice in use ("paper")
-        or at the first of the best ("first"); or by climbing from many starts.
+        How the next choice of key instances is found. "paper": by one linearization at the best choice in use. "first":
+        the same, but of several equally good choices, at the one generated first. "climb": by climbing from many
+        starts.
     refine : bool, default=True
         Whether to settle on one choice after the relaxation: solve the SVM and choose again until nothing changes.
-        Without it, f mixes several choices, and the best instance of a positive bag may have a value below 0.
+        Otherwise, f mixes several choices, and the best instance of a positive bag may have a value below 0.
     positive_class : label, optional
-        The positive one of two classes. Required unless the labels are 0 and 1, -1 and +1, or False and True. With more
-        than two classes, each class is positive against the rest.
+        The label of positive bags. Required unless the labels are 0 and 1, -1 and +1, or False and True. With more than
+        two classes, each class is positive against the rest.
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int or None, default=None
-        Maximum number of choices of key instances in the relaxation. None means 50, or 5 for the linear kernel with
-        ``refine``, where the relaxation is only one of the starting points of the search. With more than 20,000
-        instances it is then 1: the relaxation is the result of the search from the other starting points.
+        Maximum number of choices of key instances in the relaxation. None means 50. With the linear kernel and
+        ``refine``, where the relaxation is only one of the starting points of the search, None means 5, and 1 with more
+        than 20,000 instances.
     random_state : int, RandomState or None, default=None
         Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Number of threads for the one-vs-rest problems of more than two classes, or for random starts. Results do not
-        depend on it.
+        Number of threads, used for the one-vs-rest problems of more than two classes, or for random starts. Results do
+        not depend on it.
     verbose : int, default=0
         1 prints one line per choice of key instances.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None uses the free memory of the machine. A kernel matrix that fits is stored.
-        Otherwise its rows are computed when needed and the most recently used are kept, which takes many times as long;
-        since steps then come in a different order, other label vectors may be found. Ignored for "linear" and
-        "precomputed".
+        Memory for kernel values in MB; None uses the free memory of the machine. If the kernel matrix does not fit, its
+        rows are computed when needed, and only the most recently used are kept. This takes many times as long, and may
+        find other label vectors, since the steps come in a different order. Ignored for "linear" and "precomputed".
     min_violation : float or None, default=None
-        A choice that violates its constraint by less than this is not worth adding. None is ``tol``.
+        A choice is only added if it violates its constraint by at least this. None is ``tol``.
     min_decrease : float or None, default=None
-        The relaxation stops after a choice that lowers the objective by less than this, even if others are still
-        violated. None is ``tol`` if the relaxation is the result (``refine=False``), otherwise 10 ``tol``.
+        The relaxation stops when a choice lowers the objective by less than this, even if others are still violated.
+        None is ``10 * tol``, or ``tol`` if the relaxation is the result (``refine=False``).
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
-        of the paper's SVMs.
+        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the paper's
+        units.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the choices are found: by a level method, or by the paper's closed form.
     context : float, default=0.0
-        Weight of the whole bag in the kernel: the kernel between instances x of bag B and x' of bag B' becomes ``k(x,
-        x') + context * k_set(B, B')`` where the normalized set kernel ``k_set`` is the mean of k over all pairs of
-        their instances (for the linear kernel, the mean of the bag is added to each instance as further features). 0 is
-        the paper's method. With a large value, f classifies bags as a whole; k alone decides which instance of a bag is
-        the best.
+        Weight of the whole bag in the kernel. Between instances x of bag B and x' of bag B', the kernel becomes ``k(x,
+        x') + context * k_set(B, B')``, where the normalized set kernel ``k_set`` is the mean of k over all pairs of
+        their instances. For the linear kernel, this adds the mean of the bag to each instance as further features. 0 is
+        the paper's method; with a large value, f classifies bags as a whole. In either case, k alone decides which
+        instance of a bag is the best.
     search : {"local", "annealed"}, default="local"
-        How ``refine`` searches: by alternation at the final penalties, or while the penalty on positive bags rises to
-        ``C_positive``.
+        How ``refine`` searches: "local" alternates at the final penalties, "annealed" while the penalty on positive
+        bags rises to ``C_positive``.
     n_starts : int, default=0
         Number of additional random choices of key instances to search from, in ``n_jobs`` threads; the result with the
         lowest objective is kept.
     probability : bool, default=False
         Whether to enable `predict_proba`, calibrated on the values of held-out bags. This takes five additional fits.
     checkpoint : path or None, default=None
-        File in which `fit` saves its progress, for the linear kernel. If a `fit` with the same data and parameters
+        File in which `fit` saves its progress; for the linear kernel only. If a `fit` with the same data and parameters
         finds the file, it continues from there, with exactly the same result. The file is removed at the end.
 
     Attributes
@@ -119,23 +119,24 @@ class MultiInstanceSVC(KeyInstanceClassifier):
         Weights, for the linear kernel: one function for two classes, otherwise one per class. `intercept_` exists for
         every kernel.
     dual_coef_, support_, support_vectors_ : arrays
-        For other kernels: coefficients of shape (n_functions, n_support), instances and their indices.
+        For other kernels: coefficients of shape (n_functions, n_support), indices of the support vectors, and the
+        support vectors themselves, which are instances.
     context_coef_ : array or None
-        With ``context``: coefficients like `coef_` or `dual_coef_` of a second function g, whose mean over a bag is
+        With ``context``: coefficients, like `coef_` or `dual_coef_`, of a second function g, whose mean over a bag is
         added to f of all its instances. All instances of bags with a coefficient are then support vectors.
     positive_class_ : label or None
-        The positive one of two classes.
+        The label of positive bags; None with more than two classes.
     labelings_ : array of shape (n_labelings, n_instances), or a list of them
-        Choices of key instances of the relaxation: 1 for a key instance, 0 for the others of a positive bag, -1 for
-        instances of negative bags; for more classes one array per class.
+        Choices of key instances of the relaxation: 1 for a key instance, 0 for the other instances of a positive bag,
+        -1 for instances of negative bags. For more than two classes, one array per class.
     labeling_weights_ : array of shape (n_labelings,), or a list of them
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
         choice generated. Finding no violation does not prove that there is none.
     refined_objective_, refined_gap_ : float, array or None
-        Mixed-integer objective of the choice made by refinement, whose SVM is the result, and the gap to which that SVM
-        was solved; None without refinement (the gap also with a smooth search).
+        Mixed-integer objective of the choice made by refinement, and the gap to which its SVM, which is the result, was
+        solved. None without refinement.
     history_ : list of Record, or a list of them
         One record per choice: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
@@ -147,9 +148,11 @@ class MultiInstanceSVC(KeyInstanceClassifier):
     -----
     The first choice comes from a supervised SVM on single instances, each with the label of its bag: it is the instance
     with the largest value in every positive bag. With ``refine``, there is a second choice: the best that relabeling
-    reaches from there, or from an SVM on the means of the positive bags (which needs the memory of the instances, or of
-    the kernel matrix, once more). Pickles contain what is needed to predict, but not ``key_instances_`` and
-    ``labelings_``, which describe the training bags.
+    reaches from the first one, or from an SVM on the means of the positive bags. This needs the memory of the
+    instances, or of the kernel matrix, a second time.
+
+    Pickles contain what is needed to predict, but not ``key_instances_`` and ``labelings_``, which describe the
+    training bags.
 
     Examples
     --------

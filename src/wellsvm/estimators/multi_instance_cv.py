@@ -58,30 +58,31 @@ class Choice(NamedTuple):
 class MultiInstanceSVCCV(KeyInstanceClassifier):
     """MultiInstanceSVC with both penalties, gamma and context set by cross-validation over the bags.
 
-    Folds hold out whole bags, stratified by class. A few dozen bags hardly tell the candidates apart, so by default the
-    best one is not used alone: f is the mean of the functions of all penalties and contexts at one gamma, which
-    cross-validation chooses. Held-out bags are judged by their mean hinge loss, because accuracy changes in coarse
-    steps. Each fit starts from the one with the previous penalties, and on the folds the first of each context starts
-    from the first of the previous one. Distances between instances are computed once, and set kernels once per gamma.
+    Folds hold out whole bags, stratified by class. A few dozen bags are not enough to tell which candidate is the best.
+    So by default, cross-validation chooses only gamma, and f is the mean of the functions of all penalties and
+    contexts. Candidates are compared by the mean hinge loss of held-out bags, because accuracy changes in coarse steps.
+
+    This takes much less time than a grid search: each fit starts from the one with the previous penalties, and
+    distances between instances are computed only once.
 
     Parameters
     ----------
     Cs_positive, Cs_negative : sequence of float or None, default=None
         Penalties to try for positive bags and for instances of negative bags, in all combinations. If one is None, both
-        penalties are equal. If both are None, those of negative instances are 1 and 10, and those of positive bags are
-        as many times larger as there are negative bags for each positive one, but not smaller; with more than two
-        classes, as there are other classes.
+        penalties are equal. If both are None, 1 and 10 are tried for the instances of negative bags. The penalty on
+        positive bags is then the same, times the number of negative bags per positive bag if that is more than 1; with
+        more than two classes, times the number of other classes.
     gammas : sequence of float or None, default=None
         Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". None tries ``gamma`` and four times ``gamma`` for
         "rbf", otherwise only ``gamma``.
     contexts : sequence of float or None, default=None
         Values of ``context`` to try; None tries 0, 1, 10 and 100.
     combine : {"average", "best"}, default="average"
-        "average" chooses only gamma; f is the mean of the functions of all penalties and contexts. "best" fits
-        the candidate with the best score.
+        "average" chooses only gamma; f is the mean of the functions of all penalties and contexts. "best" fits the
+        candidate with the best score.
     cv : int, splitter or iterable, default=5
-        Folds over the bags. A number means stratified folds, drawn by ``random_state``, but not more than the smallest
-        class has bags.
+        Folds over the bags. A number means stratified folds, drawn by ``random_state``; there are no more folds than
+        bags in the smallest class.
     scoring : str, callable or None, default=None
         Score to maximize, as in scikit-learn; None uses the negative hinge loss.
     kernel, gamma, degree, coef0, loss, fit_intercept, n_key_instances, oracle, refine, positive_class, tol, max_iter, \
@@ -93,7 +94,7 @@ probability
     Attributes
     ----------
     C_positive_, C_negative_, gamma_, context_ : float
-        The best candidate; with ``combine="average"``, of those with the chosen gamma.
+        The best candidate; with ``combine="average"``, the best of those with the chosen gamma.
     best_params_ : dict
         The same, under the names of the parameters of :class:`MultiInstanceSVC`.
     best_score_ : float
@@ -104,7 +105,7 @@ probability
 
     Notes
     -----
-    All other attributes are those of :class:`MultiInstanceSVC` and describe the fit on all bags: ``key_instances_`` are
+    All other attributes are those of :class:`MultiInstanceSVC` and describe the fit on all bags. ``key_instances_`` are
     those of f; objectives, ``history_`` and ``status_`` are those of the best candidate.
 
     Examples

@@ -53,8 +53,9 @@ def read_positives(y: Any, n_rows: int, unlabeled: Any, positive_class: Any, neg
     if len(markers) > 1 and auto:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {_shown(markers)} besides positive_class={positive_class!r}, and negative rows cannot be given "
-            "here. Name all of them in unlabeled=[...], or use SemiSupervisedSVC, which takes labels of both classes."
+            f"y holds {_shown(markers)} in addition to positive_class={positive_class!r}, and negative rows cannot be "
+            "given here. Name all of them in unlabeled=[...], or use SemiSupervisedSVC, which takes labels of both "
+            "classes."
         )
     labeled = np.array([not absent and cell == positive_class for cell, absent in zip(cells, missing)], dtype=np.bool_)
     if labeled.all():

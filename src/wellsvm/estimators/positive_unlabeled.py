@@ -36,38 +36,39 @@ class PositiveUnlabeledSVC(WeakBase):
         Share of positives among the unlabeled rows: estimated, given, within an interval, or not constrained (None). It
         matters more than anything else, and it is hard to estimate from positives alone: set it if you know it.
     unlabeled : "auto", value or list of values, default="auto"
-        The value or values that mark unlabeled rows in y, besides missing values. "auto": the smaller of the values 0
-        and 1, -1 and 1, or False and True.
+        The value or values that mark unlabeled rows in y, in addition to missing values. "auto": the smaller of the
+        values 0 and 1, -1 and 1, or False and True.
     positive_class : value or None, default=None
         The class of the labeled rows. None: the only value in y that does not mark unlabeled rows.
     negative_class : value or None, default=None
         The label that `predict` returns for negative rows. None: the marker of unlabeled rows if y contains exactly
         one, otherwise 0, False, or "not " followed by the positive class, depending on the type of the positive class.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel; a callable maps two matrices to the matrix of kernel values.
+        Kernel. A callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared distance
-        between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid". A larger value makes the kernel narrower. "mean" is one over the
+        mean squared distance between training rows; "scale" and "auto" are as in :class:`sklearn.svm.SVC`.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
-        kernel, otherwise squared hinge.
+        Loss function. "auto" is hinge for sparse rows with the linear kernel, and squared hinge otherwise; "paper" is
+        hinge for the linear kernel, and squared hinge otherwise.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
-        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        Whether to fit an intercept: the weight of a constant feature, which is regularized like the others, as in
+        LIBLINEAR. With the linear kernel, dense columns far from 0 are then centered internally; ``coef_`` and
         ``intercept_`` are for X as given.
     intercept_scaling : float, default=1.0
-        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        Value of the constant feature that represents the intercept. The larger it is, the less the intercept is
         regularized.
     search : {"annealed", "local"}, default="annealed"
         How to search for one labeling: "annealed" raises the penalty on rows with uncertain labels step by step;
         "local" uses only the final penalty.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
-        the first of the best ("first"); or by climbing from many starts.
+        How the next label vector is found. "paper": by one linearization at the best label vector in use. "first": the
+        same, but of several equally good label vectors, at the one generated first. "climb": by climbing from many
+        starts.
     refine : bool, default=True
         Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
         changes.
@@ -78,8 +79,7 @@ class PositiveUnlabeledSVC(WeakBase):
     random_state : int, RandomState or None, default=None
         Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None
-        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
-        the linear kernel, they share the passes over all rows. Results do not depend on it.
+        Number of threads, which share the passes over all rows with the linear kernel. Results do not depend on it.
     verbose : int, default=0
         1 prints one line per label vector.
     cache_size : float or None, default=None
@@ -92,12 +92,12 @@ class PositiveUnlabeledSVC(WeakBase):
     transduction_ : array of shape (n_samples,)
         Class of every training row. Known classes are kept, and the balance holds.
     balance_, balance_se_ : arrays of shape (2,)
-        Share of each class among the unlabeled rows, as estimated or given (as found, if it was not constrained), and
-        its standard error, which is 0 for a given share.
+        Share of each class among the unlabeled rows, and its standard error. The share is as estimated or given, or as
+        found if it was not constrained; the error of a given share is 0.
     balance_found_ : array of shape (2,)
         Share of each class among the predictions for the unlabeled rows.
     coef_, intercept_, dual_coef_, support_, support_vectors_ : arrays
-        The function f, as in :class:`SemiSupervisedSVC`: one function for two classes, otherwise one per class.
+        The function f, as in :class:`SemiSupervisedSVC`.
     labelings_, labeling_weights_, objective_, gap_, oracle_violation_, refined_objective_, refined_gap_, history_,
     n_iter_, status_ :
         The relaxation and how it was solved, as in :class:`SemiSupervisedSVC`.
@@ -198,7 +198,7 @@ class PositiveUnlabeledSVC(WeakBase):
         prices = np.where(positive, C, C_unlabeled) * ground.weight
         for rows, kind in ((positive, "positive"), (free, "unlabeled")):
             if not np.any(prices[rows] > 0):
-                raise ValueError(f"sample_weight is 0 for every {kind} row; one class alone teaches nothing")
+                raise ValueError(f"sample_weight is 0 for every {kind} row; give some of them a positive weight")
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)

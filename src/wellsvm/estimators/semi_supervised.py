@@ -67,43 +67,44 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Penalty on the loss of a labeled row. With the squared hinge loss, which is ``C / 2`` times the squared slack, 2
         corresponds to ``C=1`` in LinearSVC.
     C_unlabeled : float or "auto", default="auto"
-        Penalty on the loss of an unlabeled row. 0 gives the supervised SVM; "auto" is 0.2 for the squared hinge
-        loss, 0.5 for the hinge loss, divided by the mean squared distance of the rows from their mean if that is more
-        than 1 (of standardized columns, it is their number), but at most by twice the number of unlabeled rows per
-        labeled one.
+        Penalty on the loss of an unlabeled row. 0 gives the supervised SVM. "auto" is 0.2 for the squared hinge loss
+        and 0.5 for the hinge loss if the rows are of about unit length. If their mean squared distance from their mean
+        is more than 1 (for standardized columns, it is the number of columns), the penalty is divided by it, but by no
+        more than twice the number of unlabeled rows per labeled row. ``C_unlabeled_`` is the value used.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        Kernel; a callable maps two matrices to the matrix of kernel values.
+        Kernel. A callable maps two matrices to the matrix of kernel values.
     gamma : float or {"mean", "scale", "auto"}, default="mean"
-        Coefficient of "rbf", "poly" and "sigmoid"; larger is narrower. "mean" is one over the mean squared
-        distance between training rows.
+        Coefficient of "rbf", "poly" and "sigmoid". A larger value makes the kernel narrower. "mean" is one over the
+        mean squared distance between training rows; "scale" and "auto" are as in :class:`sklearn.svm.SVC`.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly" and "sigmoid".
     loss : {"auto", "paper", "hinge", "squared_hinge"}, default="auto"
-        "auto" is hinge for sparse rows with the linear kernel, otherwise squared hinge; "paper" is hinge for the linear
-        kernel, otherwise squared hinge.
+        Loss function. "auto" is hinge for sparse rows with the linear kernel, and squared hinge otherwise; "paper" is
+        hinge for the linear kernel, and squared hinge otherwise.
     fit_intercept : bool, default=True
-        Whether to add a constant feature, which is regularized like the others, as in LIBLINEAR. With the linear
-        kernel, columns of dense rows that lie far from 0 are then measured from their mean; ``coef_`` and
+        Whether to fit an intercept: the weight of a constant feature, which is regularized like the others, as in
+        LIBLINEAR. With the linear kernel, dense columns far from 0 are then centered internally; ``coef_`` and
         ``intercept_`` are for X as given.
     balance : "estimate", "labels", float, (low, high), dict or None, default="estimate"
-        Share of each class among the unlabeled rows: estimated from labeled and unlabeled rows together ("estimate"),
-        that of the labeled rows ("labels"), a given share of ``classes_[1]``, an interval, or not constrained (None).
-        For more than two classes: "estimate", "labels", None, or a dict that maps each class to a share or an interval.
-        Set it if you know it.
+        Share of each class among the unlabeled rows. Set it if you know it: a float is the share of ``classes_[1]``, a
+        pair is an interval for this share, and a dict maps each class to a share or an interval. For more than two
+        classes, use a dict. "estimate" estimates the shares from labeled and unlabeled rows together, "labels" takes
+        those of the labeled rows, and None does not constrain them.
     unlabeled : "auto", None, value or list of values, default="auto"
-        The value or values that mark unlabeled rows in y, besides missing values; see
+        The value or values that mark unlabeled rows in y, in addition to missing values; see
         :func:`wellsvm.partial_labels.normalize_partial_labels`.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for the labeled rows of each class.
     init : {"refined", "svm", "alignment"} or array of shape (n_samples,), default="refined"
-        First label vector: the refined predictions of the supervised SVM; these predictions without refinement ("svm",
-        the paper's choice); the best of 20 random label vectors by kernel alignment; or an array of class labels for
-        all rows.
+        First label vector. "refined": the predictions of the supervised SVM, improved by a search. "svm": these
+        predictions as they are, the paper's choice. "alignment": the best of 20 random label vectors by kernel
+        alignment. An array holds a class label for every row.
     oracle : {"paper", "first", "climb"}, default="paper"
-        How the next label vector is found: by one linearization, either at the best label vector in use ("paper") or at
-        the first of the best ("first"); or by climbing from many starts.
+        How the next label vector is found. "paper": by one linearization at the best label vector in use. "first": the
+        same, but of several equally good label vectors, at the one generated first. "climb": by climbing from many
+        starts.
     refine : bool, default=True
         Whether to settle on one labeling after the relaxation: round, then solve the SVM and relabel until nothing
         changes.
@@ -117,54 +118,55 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Seed for the order of coordinate descent and for random starts. Estimated shares, and whether unlabeled rows
         are used, do not depend on it.
     n_jobs : int or None, default=None
-        Number of threads. They solve the one-vs-rest problems if there are more than two classes; with two classes and
-        the linear kernel, they share the passes over all rows. Results do not depend on it.
+        Number of threads. With more than two classes, they solve the one-vs-rest problems; with two classes and the
+        linear kernel, they share the passes over all rows. Results do not depend on it.
     verbose : int, default=0
-        1 prints a line per label vector and, at the end, how many rows were labeled, found and uncertain.
+        1 prints a line per label vector and a summary at the end: how many rows were labeled, found and uncertain.
     cache_size : float or None, default=None
-        Memory for kernel values in MB; None uses the free memory of the machine. A kernel matrix that fits is stored.
-        Otherwise its rows are computed when needed and the most recently used are kept, which takes many times as long;
-        since steps then come in a different order, other label vectors may be found. Ignored for "linear" and
-        "precomputed".
+        Memory for kernel values in MB; None uses the free memory of the machine. If the kernel matrix does not fit, its
+        rows are computed when needed, and only the most recently used are kept. This takes many times as long, and may
+        find other label vectors, since the steps come in a different order. Ignored for "linear" and "precomputed".
     min_violation : float or None, default=None
-        A label vector that violates its constraint by less than this is not worth adding. None is ``tol``.
+        A label vector is only added if it violates its constraint by at least this. None is ``tol``.
     min_decrease : float or None, default=None
-        The relaxation stops after a label vector that lowers the objective by less than this, even if others are still
-        violated. None is ``tol`` if the relaxation is the result (``refine=False``), otherwise 10 ``tol``.
+        The relaxation stops when a label vector lowers the objective by less than this, even if others are still
+        violated. None is ``10 * tol``, or ``tol`` if the relaxation is the result (``refine=False``).
     stopping : {"relative", "absolute", "paper"}, default="relative"
-        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the units
-        of the paper's SVMs.
+        Units of ``min_violation`` and ``min_decrease``: relative to the objective, absolute, or absolute in the paper's
+        units.
     weight_update : {"level", "closed_form"}, default="level"
         How the weights of the label vectors are found: by a level method, or by the paper's closed form.
     search : {"annealed", "smooth", "local", "auto"}, default="annealed"
-        How to search for one labeling: "annealed" relabels rows while the penalty on unlabeled rows rises step by step
+        How to search for one labeling. "annealed" relabels rows while the penalty on unlabeled rows rises step by step
         to ``C_unlabeled``; "local" relabels them at that penalty only. "smooth" relabels nothing: it moves f itself by
-        gradient descent while the penalty rises, with the squared hinge loss of labeled rows and the loss
-        ``exp(-3 f^2)`` of unlabeled rows, and needs an intercept. "auto" is "annealed" here;
-        :class:`SemiSupervisedSVCCV` has more to choose from.
+        gradient descent while the penalty rises, with the squared hinge loss on labeled rows and the loss
+        ``exp(-3 f^2)`` on unlabeled rows, and needs an intercept. "auto" is "annealed";
+        :class:`SemiSupervisedSVCCV` chooses by the data.
     safe : bool, default=True
-        Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
-        held-out labeled rows by one and a half standard errors; with a kernel by two, without making more errors; with
-        a smooth search by one. It is enough that they lower it, without making more errors, where the rows use four
-        dimensions or more for every label (of two classes, where there are more). If the outcome is close, the folds
-        are drawn again, three times at most. It does not depend on ``random_state`` or the names of two classes, nor on
-        the order of the rows, if there are at most 1000 unlabeled ones (500 with a kernel). This is checked only if the
-        balance is estimated.
+        Whether to ignore the unlabeled rows if they do not help; ``used_unlabeled_`` shows the outcome. `fit` holds out
+        the labeled rows in turn, and uses the unlabeled rows only if they clearly lower the loss of the held-out ones:
+        by one and a half standard errors, or one with a smooth search. With a kernel and another search, it is two, and
+        the loss must also fall if the values of f are first scaled to the same size.
+
+        Any decrease is enough if the rows use at least four dimensions for every label (with more classes, for every
+        label of an average pair), as long as no more held-out rows are wrong or, with a kernel, the scaled loss falls
+        too. If the outcome is close, the folds are drawn again, up to three times in all. The outcome does not depend
+        on ``random_state``. This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
-        Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
+        Value of the constant feature that represents the intercept. The larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
     probability : bool, default=False
         Whether to enable `predict_proba`: Platt's logistic function of f, fitted to the values of held-out labeled
         rows. This takes about five additional rough fits.
     checkpoint : path or None, default=None
-        File in which `fit` saves its progress, for the linear kernel. If a `fit` with the same data and parameters
+        File in which `fit` saves its progress; for the linear kernel only. If a `fit` with the same data and parameters
         finds the file, it continues from there, with exactly the same result. The file is removed at the end.
     neighbors : int or None, default=None
-        Number of nearest neighbors in a graph that deforms the kernel so that f changes little between neighbors; 6
-        is a good choice. This helps if the classes lie on curved surfaces, as images of digits do, and can hurt
-        otherwise; :class:`SemiSupervisedSVCCV` tries both. It needs five matrices of the size of the kernel matrix,
-        even for the linear kernel, and its time grows with the cube of the number of rows. If the matrices do not fit
-        in memory, an error is raised.
+        Number of nearest neighbors in a graph that deforms the kernel so that f changes little between neighbors. 6 is
+        a good choice if the classes lie on curved surfaces, as images of digits do; on other data it can hurt.
+        :class:`SemiSupervisedSVCCV` tries both. It needs five matrices of the size of the kernel matrix, even for the
+        linear kernel, and its time grows with the cube of the number of rows. If the matrices do not fit in memory, an
+        error is raised.
 
     Attributes
     ----------
@@ -174,7 +176,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Weights, for the linear kernel: one function for two classes, otherwise one per class. `intercept_` exists for
         every kernel.
     dual_coef_, support_, support_vectors_ : arrays
-        For other kernels: coefficients of shape (n_functions, n_support), rows and their indices.
+        For other kernels: coefficients of shape (n_functions, n_support), indices of the support vectors, and the
+        support vectors themselves.
     transduction_ : array of shape (n_samples,)
         Label of every training row. Known labels are kept; with two classes, the balance holds.
     labelings_ : array of shape (n_labelings, n_samples), or a list of them
@@ -183,24 +186,24 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         Their weights mu.
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
-        label vector generated. Finding no violation does not prove that there is none. With several classes, or more
-        than 40,000 rows, and ``refine=True``, the relaxation only starts a search and has one label vector.
+        label vector generated. Finding no violation does not prove that there is none. With more than two classes or
+        more than 40,000 rows, and ``refine=True``, the relaxation has one label vector and only starts the search.
     refined_objective_, refined_gap_ : float, array or None
-        Mixed-integer objective of the labeling chosen by refinement, whose SVM is the result, and the gap to which that
-        SVM was solved; None without refinement (the gap also with a smooth search).
+        Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM, which is the result,
+        was solved. None without refinement; the gap is None with a smooth search, too.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
         Number of label vectors generated (the maximum over the classes).
     status_ : str, or a list of them
-        Why the cutting plane ended; "converged" is only "no violated label vector found".
+        Why the cutting plane ended. It has converged only if this is "no violated label vector found".
     balance_, balance_se_ : arrays of shape (n_classes,)
-        Share of each class among the unlabeled rows, as estimated or given (as found, if it was not constrained), and
-        its standard error, which is 0 for a given share.
+        Share of each class among the unlabeled rows, and its standard error. The share is as estimated or given, or as
+        found if it was not constrained; the error of a given share is 0.
     balance_found_ : array of shape (n_classes,)
         Share of each class among the predictions for the unlabeled rows.
     C_unlabeled_ : float
-        The penalty on the loss of an unlabeled row, where ``used_unlabeled_`` is True; else what it would have been.
+        The penalty on the loss of an unlabeled row. If ``used_unlabeled_`` is False, it was not used.
     used_unlabeled_ : bool
         Whether the unlabeled rows were used; if False, the model is the supervised SVM.
     proba_slope_, proba_offsets_ : float and array of shape (n_classes,)

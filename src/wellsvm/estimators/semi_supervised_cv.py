@@ -41,47 +41,43 @@ PAPER_GRID = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
 class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
     """SemiSupervisedSVC with C_unlabeled, the kernel width and neighbors chosen by cross-validation.
 
-    Only the labeled rows are split into folds; every unlabeled row is part of every training set. 0, the supervised
-    SVM, is always a candidate, and another value replaces it only if its score is better by more than two standard
-    errors, or at all where rows have at least four dimensions for every label of two classes, as in
-    :class:`SemiSupervisedSVC`: unlabeled rows are used only if they help. Along the grid, each fit starts from the
-    previous one; the final fit follows the same path up to the chosen value. If at most 50 labels of two classes choose
-    to use the unlabeled rows, and the search is "smooth", f is the mean of the functions of the folds (five or more),
-    which is more accurate than the function fitted on all rows. It is moved to where ``balance_found_`` is within 0.1
-    of ``balance_``. If then ``cv`` is a number and ``scoring`` is None, the labels are dealt to the folds twice, values
-    are compared at one size, and the candidate must cost fewer than one held-out label.
+    Only the labeled rows are split into folds; every unlabeled row is part of every training set. The supervised SVM
+    (``C_unlabeled=0``) is always a candidate. Another candidate replaces it only if its score is better by more than
+    two standard errors, so unlabeled rows are used only if they help. Any improvement is enough if the rows use at
+    least four dimensions for every label (with more classes, for every label of an average pair), as texts do.
+
+    With at most 50 labels, fewer candidates are tried; see the Notes.
 
     Parameters
     ----------
     C : float, default=2.0
         Penalty on the loss of a labeled row.
     Cs_unlabeled : sequence of float or None, default=None
-        Values to try besides 0; None tries the paper's grid, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, of which at most 50
-        labels choose among 0.1, 0.5 and 1, unless the search is "local".
+        Values to try besides 0. None tries the paper's grid: 0.001, 0.005, 0.01, 0.05, 0.1, 0.5 and 1. With at most 50
+        labels, it tries only 0.1, 0.5 and 1, unless the search is "local".
     gammas : "auto", sequence of float or None, default="auto"
-        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". "auto" tries ``gamma`` times 0.25, 1, 4 and 16 for
-        "rbf", of which at most 50 labels choose between 1 and 4 only, and only ``gamma`` for the others; None tries
-        only ``gamma``.
+        Values of ``gamma`` to try, for "rbf", "poly" and "sigmoid". For "rbf", "auto" tries ``gamma`` times 0.25, 1, 4
+        and 16, with at most 50 labels only 1 and 4; for other kernels, it tries only ``gamma``, as None does.
     neighbors : "auto", int, None or sequence of them, default="auto"
         Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2500 rows and
-        no ``cache_size``, 6; with at most 50 labels and ``gammas="auto"``, None with ``gamma`` itself only.
+        no ``cache_size``, 6. If there are at most 50 labels and ``gammas="auto"``, None is then tried with ``gamma``
+        itself only.
     balances : sequence or None, default=None
         Values to try for ``balance``; None tries only ``balance``.
     cv : int, splitter or iterable, default=5
-        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`. A number with
-        ``scoring=None`` is kept even if a class has fewer labels: some folds then hold out none of them, and the only
-        label of a class is never held out.
+        Folds over the labeled rows; see :class:`wellsvm.model_selection.SemiSupervisedSplit`. With ``scoring=None``,
+        the number of folds is kept even if a class has fewer labels: some folds then hold out none of them, and the
+        only label of a class is never held out.
     scoring : str, callable or None, default=None
-        Score to maximize, as in scikit-learn. None uses an accuracy in which a row inside the margin counts in part:
-        one minus half the ramp loss ``min(2, max(0, 1 - margin))``; of several classes, the part of a row that the
-        shares nearest to half its values give to its class.
+        Score to maximize, as in scikit-learn. None uses one minus half the ramp loss ``min(2, max(0, 1 - margin))``:
+        an accuracy in which a row inside the margin counts in part. It is also defined for more than two classes.
     kernel, gamma, degree, coef0, loss, fit_intercept, balance, unlabeled, class_weight, init, oracle, refine, tol, \
 max_iter, random_state, n_jobs, verbose, cache_size, min_violation, min_decrease, \
 stopping, weight_update, search, intercept_scaling, probability
-        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search="auto"`` uses "smooth" for two
-        classes with a kernel other than "linear" or with at most 2500 rows, "annealed" for more classes, and otherwise
-        "local", because the path along the grid already raises the penalty step by step. There is no ``safe``, because
-        0 is among the candidates.
+        As in :class:`SemiSupervisedSVC`; ``n_jobs`` threads share the folds. ``search="auto"`` is "annealed" for more
+        than two classes. For two classes, it is "smooth" with a kernel other than "linear" or with at most 2500 rows,
+        and otherwise "local", because the grid already raises the penalty step by step. There is no ``safe``, because 0
+        is among the candidates.
 
     Attributes
     ----------
@@ -96,13 +92,24 @@ stopping, weight_update, search, intercept_scaling, probability
     gammas_ : array of shape (n_candidates,)
         The gamma of each candidate.
     scores_ : array of shape (n_candidates, n_Cs, n_folds)
-        Score of every candidate on every fold; twice as many folds as ``cv`` where labels are dealt twice.
+        Score of every candidate on every fold. With repeated folds (see the Notes), ``n_folds`` is twice ``cv``.
 
     Notes
     -----
-    All other attributes are those of :class:`SemiSupervisedSVC` and describe the fit on all rows, except that the
-    unlabeled rows of ``transduction_`` have the classes that ``predict`` gives them, also if ``balance_`` differs: with
-    few labels, f is mostly the mean of the folds' functions, or that of the supervised SVM.
+    All other attributes are those of :class:`SemiSupervisedSVC` and describe the fit on all rows. Only in
+    ``transduction_`` do unlabeled rows have the classes that ``predict`` gives them, even if their shares differ from
+    ``balance_``.
+
+    Along the grid, each fit starts from the previous one. With the "local" search, the final fit follows the same path
+    up to the chosen value.
+
+    With at most 50 labels of two classes and the "smooth" search, and if unlabeled rows are used, f is the mean of the
+    functions of the folds, which is more accurate than the function fitted on all rows. This needs five folds or more.
+    Its intercept is adjusted so that ``balance_found_`` is within 0.1 of ``balance_``.
+
+    If also ``cv`` is a number and ``scoring`` is None, the folds are drawn twice, and values of f are divided by their
+    root mean square before candidates are compared, because larger values alone can lower the loss. The best candidate
+    must then also improve the undivided score as described above, and must not get one more held-out label wrong.
 
     Examples
     --------

@@ -15,7 +15,7 @@ def score_of(scorer: Callable[..., Any], scoring: Any, model: Any, X: Any, y: An
     except Exception as error:  # a function of the user's can raise anything
         if isinstance(error, AttributeError) and "predict_proba" in str(error):
             raise ValueError(
-                f"scoring={scoring!r} asks for probabilities, which there are none of during the search; use a scoring "
+                f"scoring={scoring!r} asks for probabilities, which are not available during the search; use a scoring "
                 "of classes or of decision values, such as 'accuracy' or 'roc_auc'"
             ) from error
         raise ValueError(

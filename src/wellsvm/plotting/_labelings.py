@@ -80,7 +80,7 @@ class LabelingsDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure if None.
         cmap : str or Colormap, optional
-            Colours from -1 to +1.
+            Colors from -1 to +1.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class LabelingsDisplay:
         ax : matplotlib Axes, optional
             Where to draw; the bars are put next to it. A new figure if None.
         cmap : str or Colormap, optional
-            Colours from -1 to +1.
+            Colors from -1 to +1.
 
         Returns
         -------

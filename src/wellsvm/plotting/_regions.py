@@ -173,7 +173,7 @@ class RegionsDisplay:
         annotate : bool, default=True
             Whether to write the score next to every outline.
         cmap : str or Colormap, default="YlOrRd"
-            Colours of the outlines, from a score of 0 to ``vmax``.
+            Colors of the outlines, from a score of 0 to ``vmax``.
         vmax : float, optional
             The score of the last color; None uses the largest score in the image. Set it to compare images.
         linewidth : float, default=2.5

@@ -22,7 +22,7 @@ def checked_part(X: Any, name: str, first_row: int = 0) -> Matrix:
         try:
             X = np.asarray(X)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{name} from row {first_row} on is no matrix: {error}") from error
+            raise ValueError(f"{name} from row {first_row} on is not a matrix: {error}") from error
     if X.ndim != 2:
         raise ValueError(f"{name} has shape {X.shape}; expected two dimensions (rows, features)")
     if X.shape[1] == 0:

@@ -50,8 +50,8 @@ def context_rows(
             return linear_rows(X, bias)
         if isinstance(X, Blocks):
             raise ValueError(
-                f"context={context:g} needs rows in memory, as it sets the mean of a bag beside each instance; rows in "
-                "blocks take context=0"
+                f"context={context:g} needs rows in memory, because it adds the mean of the bag to each instance; "
+                "rows in blocks take context=0"
             )
         return linear_rows(beside_means(X, offsets, context), bias)
     rows = kernel_rows(X, kernel, bias, C * (1.0 + context), cache_size, pairs)  # as large as prices times values are

@@ -56,7 +56,7 @@ def _require_scale(rows: GramRows, kernel: Kernel, C: float, options: Options) -
         )
     if C * largest > options.most_scale:
         raise ValueError(
-            f"kernel={kernel.name!r} gives {largest:g} for a row with itself, too large beside C={C:g}: their "
+            f"kernel={kernel.name!r} gives {largest:g} for a row with itself, too large for C={C:g}: their "
             f"product may be at most {options.most_scale:g}. Scale the features, for instance with "
             "sklearn.preprocessing.StandardScaler, or divide the kernel matrix by the mean of its diagonal, or lower C"
         )
