@@ -55,12 +55,19 @@ def markdown(table: PaperTable) -> str:
         parts += [
             *_ours(table, rows),
             *_same_choice(table),
-            *_compared(table, rows),
-            *_gains(table),
-            *_times(table, rows),
+            *_folded("Beside the paper's figures, set by set", [*_compared(table, rows), *_gains(table)]),
+            *_folded("CPU seconds and label vectors", list(_times(table, rows))),
         ]
     parts.append("\n".join(f"- {note}" for note in footnotes(table)))
     return "\n\n".join(part for part in parts if part)
+
+
+def _folded(title: str, parts: Sequence[str]) -> Iterator[str]:
+    """Parts that a browser shows once they are asked for."""
+    if parts:
+        yield f"<details>\n<summary>{title}</summary>"
+        yield from parts
+        yield "</details>"
 
 
 def _ours(table: PaperTable, rows: Sequence[Row]) -> Iterator[str]:

@@ -13,17 +13,18 @@ from experiments.internals import replacing
 from experiments.journal import Entry
 from experiments.paper.document import document, markdown
 from experiments.paper.figures import PaperTable
+from experiments.paper.glance import glance_text
 from experiments.paper.html_page import page
 from experiments.paper.reasons import reasons_text
 
-__all__ = ["COSTS", "FILES", "KIND", "REASONS", "fill", "write_files"]
+__all__ = ["COSTS", "FILES", "GLANCE", "KIND", "REASONS", "fill", "write_files"]
 
 # What `write_files` writes.
 FILES = ("results.parquet", "report.md", "report.html")
 # Kind of the marked places of a page.
 KIND = "reproduce"
 # Places of what is said of several tables.
-REASONS, COSTS = "reasons", "costs"
+REASONS, GLANCE, COSTS = "reasons", "glance", "costs"
 
 
 def write_files(
@@ -52,11 +53,11 @@ def write_files(
 def fill(target: Path, tables: Sequence[PaperTable], costs: str = "") -> None:
     """Write tables into the marked places of a page, ``<!-- reproduce 2 -->`` ... ``<!-- end -->``.
 
-    A place "reasons" has why the paper's algorithm is off, if all tables that show it are among them; a place "costs"
-    has the text given.
+    A place "reasons" has why the paper's algorithm is off, if all tables that show it are among them. What is said of
+    all tables, "glance" and "costs", is written with the text of costs, which is there if all tables are.
     """
     sections = {table.protocol.table: markdown(table) for table in tables}
-    more = {REASONS: reasons_text(tables), COSTS: costs}
+    more = {REASONS: reasons_text(tables), COSTS: costs, GLANCE: glance_text(tables) if costs else ""}
     marked_places.fill(target, KIND, sections | {name: text for name, text in more.items() if text})
 
 

@@ -16,6 +16,7 @@ from experiments.paper.cells import Writer, overview
 from experiments.paper.document import document, markdown
 from experiments.paper.dots import Dot, dot_chart
 from experiments.paper.figures import tabulate
+from experiments.paper.glance import glance_text
 from experiments.paper.html_page import page
 from experiments.paper.outputs import fill, write_files
 
@@ -159,6 +160,21 @@ def test_the_overview_compares_like_with_like(protocol, table):
     assert (paper, ours) == (f"{everywhere.paper_means['WellSVM']:.3f}", f"{everywhere.means['WellSVM']:.3f}")
     assert float(difference) == pytest.approx(everywhere.means["WellSVM"] - everywhere.paper_means["WellSVM"], abs=1e-3)
     assert overview([tabulate(protocol, [])])[0][1:] == ("", "-", "-", "-", "0 of 66")
+
+
+def test_at_a_glance_a_line_names_the_best_other_method_and_who_ranks_best_of_them(protocol, make_records):
+    table = tabulate(protocol, make_records(protocol, shift=(0.0, 0.1, 0.05)))
+    lines = [line_of(line, "Table 2") for line in glance_text([table]).splitlines()[2:]]
+    assert [(line[1], line[2]) for line in lines] == [("4", "2"), ("3", "3")]
+    for line, comparison in zip(lines, table.comparisons):
+        others = {m: mean for m, mean in comparison.means.items() if m != "WellSVM"}
+        best = max(others, key=others.get)
+        assert line[3] == f"{others[best]:.3f} ({best})"
+        assert line[5] == f"{comparison.means['WellSVM']:.3f}"
+        ranks = comparison.ranking.ranks
+        first = min(others, key=ranks.get)
+        assert line[7] == f"{ranks['WellSVM']:.2f}; {ranks[first]:.2f} ({first})"
+    assert glance_text([tabulate(protocol, [])]) == ""
 
 
 def test_the_page_is_whole_needs_nothing_and_shows_every_figure(table, environment):
