@@ -143,13 +143,14 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         ``exp(-3 f^2)`` of unlabeled rows, and needs an intercept. "auto" is "annealed" here;
         :class:`SemiSupervisedSVCCV` has more to choose from.
     safe : bool, default=True
-        Whether to ignore the unlabeled rows if they do not help: in cross-validation they must lower the loss of
-        held-out labeled rows by one and a half standard errors; with a kernel by two, without making more errors; with
-        a smooth search by one. It is enough that they lower it, without making more errors, where the rows use four
-        dimensions or more for every label (of two classes, where there are more). If the outcome is close, the folds
-        are drawn again, three times at most. It does not depend on ``random_state`` or the names of two classes, nor on
-        the order of the rows, if there are at most 1000 unlabeled ones (500 with a kernel). This is checked only if the
-        balance is estimated.
+        Whether to ignore the unlabeled rows if they do not help. In cross-validation they must lower the loss of
+        held-out labeled rows by one and a half standard errors (two with a kernel, one with a smooth search), and make
+        it lower than that of a guess by as much. Where the rows use four dimensions or more for every label (of two
+        classes, where there are more), any decrease is enough. There, and with a kernel, the loss must also fall by
+        half an error once the values of f are brought to one size: unlabeled rows make them larger, which lowers the
+        loss even where they do harm. If the outcome is close, the folds are drawn again, three times at most. It does
+        not depend on ``random_state`` or the names of two classes, nor on the order of the rows, if there are at most
+        1000 unlabeled ones (500 with a kernel). This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept; the larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
