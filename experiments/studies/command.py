@@ -25,6 +25,7 @@ from experiments.studies.kernel_safety import KERNEL_SAFETY_STUDIES
 from experiments.studies.kernel_search import KERNEL_STUDIES
 from experiments.studies.objectives import OBJECTIVE_STUDIES
 from experiments.studies.safety_rules import SAFETY_STUDIES
+from experiments.studies.stress import STRESS_STUDIES
 from experiments.studies.study import Study
 from experiments.studies.weak_labels import WEAK_STUDIES
 
@@ -38,6 +39,7 @@ STUDIES: dict[str, Study] = (
     | DIGIT_STUDIES
     | KERNEL_STUDIES
     | KERNEL_SAFETY_STUDIES
+    | STRESS_STUDIES
     | BAG_STUDIES
     | BAG_COST_STUDIES
     | CLUSTER_STUDIES

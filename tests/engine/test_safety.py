@@ -136,9 +136,13 @@ def test_folds_are_drawn_anew_only_where_the_verdict_is_near(saved, partitions, 
 
 
 @pytest.mark.parametrize(
-    ("form", "helps", "partitions"), [(LinearRows, True, 1), (lambda X: GramRows(X @ X.T), False, 3)]
+    ("form", "n_columns", "helps", "partitions"),
+    [(LinearRows, 2, True, 1), (LinearRows, 1000, False, 3), (lambda X: GramRows(X @ X.T), 2, False, 3)],
+    ids=["rows", "rows with room", "gram"],
 )
-def test_under_a_kernel_larger_values_do_not_make_up_for_more_errors(form, helps, partitions, monkeypatch):
+def test_where_values_are_near_0_larger_ones_do_not_make_up_for_more_errors(
+    form, n_columns, helps, partitions, monkeypatch
+):
     """Values near 0 that are all right cost 0.9 each; larger ones save loss although one of six is wrong."""
     codes, seeds = np.arange(60) % 2, []
     signs = np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -149,7 +153,7 @@ def test_under_a_kernel_larger_values_do_not_make_up_for_more_errors(form, helps
         return OutOfFold(codes, np.ones(60, dtype=bool), 0.1 * signs, signs * wrong)
 
     monkeypatch.setattr(safety, "out_of_fold", values)
-    verdict = judge(np.random.default_rng(0).standard_normal((60, 2)), codes, form=form)
+    verdict = judge(np.random.default_rng(0).standard_normal((60, n_columns)), codes, form=form)
     assert verdict.gain > Options.judge_errors * verdict.error > 0
     assert verdict.more_right == pytest.approx(-1 / 6)
     assert verdict.helps == helps
@@ -237,12 +241,36 @@ def test_every_row_held_out_weighs_the_same(monkeypatch):
         (-0.1, [1.0] * 14 + [0.0] * 6, True),
     ],
 )
-def test_where_labels_have_room_a_small_gain_must_not_come_with_more_errors(more_right, losses, helps, monkeypatch):
+def test_where_few_labels_have_room_a_small_gain_must_not_come_with_more_errors(more_right, losses, helps, monkeypatch):
     seen = saving(losses, more_right, monkeypatch)
     X, codes = np.random.default_rng(0).standard_normal((20, 1000)), np.arange(20) % 2
     assert safety.labels_have_room(LinearRows(X, 1.0), 20, 2, 0)
     assert judge(X, codes).helps == helps
     assert len(seen) == (3 if losses[-1] < 0 else 1)
+
+
+@pytest.mark.parametrize(("losses", "helps"), [([1.0] * 11 + [-0.2] * 49, False), ([1.0] * 16 + [-0.3] * 44, True)])
+def test_where_many_labels_have_room_a_small_gain_is_enough_if_it_stays_at_one_size(losses, helps, monkeypatch):
+    """Gains of 0.3 and of 0.6 errors; losses do not depend on the size of the values here."""
+    seen = saving(losses, 0.0, monkeypatch)
+    X, codes = np.random.default_rng(0).standard_normal((60, 3000)), np.arange(60) % 2
+    assert safety.labels_have_room(LinearRows(X, 1.0), 60, 2, 0)
+    assert judge(X, codes).helps == helps
+    assert len(seen) == 3
+    assert not judge(X[:, :2].copy(), codes).helps
+
+
+@pytest.mark.parametrize(("found", "helps"), [(0.0, False), (0.1, True)])
+def test_what_unlabeled_rows_find_must_be_better_than_a_guess(found, helps, monkeypatch):
+    """An SVM that is wrong more often than not is no rival to be proud of beating."""
+    codes, rng = np.arange(60) % 2, np.random.default_rng(1)
+    signs = np.where(codes == 1, 1.0, -1.0)[:, None]
+    noise = 0.2 * rng.permutation(np.linspace(-1.0, 1.0, 60))[:, None]
+    values = OutOfFold(codes, np.ones(60, dtype=bool), -0.5 * signs, signs * (found + noise))
+    monkeypatch.setattr(safety, "out_of_fold", lambda *_: values)
+    verdict = judge(rng.standard_normal((60, 2)), codes)
+    assert verdict.gain > 10 * verdict.error
+    assert verdict.helps == helps
 
 
 def test_the_only_two_labels_of_a_rare_class_do_not_decide_for_all(monkeypatch):

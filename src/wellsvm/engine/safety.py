@@ -4,22 +4,27 @@ Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of t
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m, or
 what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
 labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
-or two labels, as there are among many classes, does not outweigh the others. Unlabeled rows are used if they lower the
-mean loss by at least one and a half standard errors of the difference. Labels of weight 0 have no say. Which rows are
-held out together is chance: where the verdict is near, other folds are drawn, and a row's loss is its mean over all of
-them. Folds are drawn from the rows as they lie, so that the order in which they are given does not count.
+or two labels, as there are among many classes, does not outweigh the others. Labels of weight 0 have no say.
 
-Under a kernel the bar is two errors. A function of few labels is near 0 wherever none of them is near, so that its ramp
-loss is near 1: one with larger values loses less as soon as it is right more often than not, even if it is right less
-often than the function of the labels alone. So the loss must also fall, by half an error, if both functions' values are
-first divided by their root mean square.
+1. Unlabeled rows are used if they lower the mean loss by at least one and a half standard errors of the difference
+   (two under a kernel), and to at least as many errors below the loss of a guess. The second half is for labels that
+   have nothing to do with the rows. An SVM of them is worse than a guess on rows held out, as every label held out
+   is one that the others lack; that something else is less so proves nothing, and its errors are not independent.
+2. Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
+   and such bars are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have most to
+   say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared mean
+   of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are counted as they
+   bear on one border: two classes are told apart by the labels of two classes.
+3. A function of few labels is near 0 wherever none of them is near, under a kernel and in many dimensions alike, so
+   that its ramp loss is near 1: one with larger values loses less as soon as it is right more often than not, even if
+   it is right less often than the function of the labels alone. So in both cases the loss must also fall, by half an
+   error, if both functions' values are first divided by their root mean square. In many dimensions this is asked of
+   more than 50 labels only: fewer fail it too often by chance. There, a gain below the bar of 1 must not come with more
+   errors.
 
-Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
-and such bars are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have most to
-say. So it is enough that they lower the mean loss at all, unless fewer of the held-out rows are right or, under a
-kernel, the loss of values of one size does not fall so far: then the usual bar holds. Dimensions are counted as they
-are used: the squared mean of the rows' squared lengths over the mean squared inner product of two rows, all centred.
-Labels are counted as they bear on one border: two classes are told apart by the labels of two classes.
+Which rows are held out together is chance: where the verdict is near, other folds are drawn, and a row's loss is its
+mean over all of them. Folds are drawn from the rows as they lie, so that the order in which they are given does not
+count.
 """
 
 from __future__ import annotations
@@ -52,31 +57,47 @@ def judge_unlabeled(
     rows: Rows, codes: IntArray, shares: FloatArray, loss: str, C: FloatArray, seed: int, options: Options
 ) -> Verdict:
     """Compare the supervised SVM with the search on labeled rows held out; parameters are those of `out_of_fold`."""
-    roomy = labels_have_room(rows, int(np.count_nonzero(codes >= 0)), shares.size, seed, options)
+    n_labels = int(np.count_nonzero(codes >= 0))
+    roomy = labels_have_room(rows, n_labels, shares.size, seed, options)
     by_kernel = isinstance(rows, GramRows) and not options.smooth
+    sizes_count = by_kernel or (roomy and n_labels > options.judge_few_labels)
     usual = options.judge_kernel_errors if by_kernel else options.judge_errors
-    gains: list[FloatArray] = []
-    sized_gains: list[FloatArray] = []
-    more_right: list[FloatArray] = []
+    seen: list[_HeldOut] = []
     while True:
-        found = out_of_fold(rows, codes, shares, loss, C, seed + len(gains), options)
+        found = out_of_fold(rows, codes, shares, loss, C, seed + len(seen), options)
         counted = found.held_out & (C[codes >= 0] > 0)
-        without, with_unlabeled = found.without[counted], found.with_unlabeled[counted]
-        known = found.codes[counted]
-        gains.append(ramp_losses(without, known) - ramp_losses(with_unlabeled, known))
-        sized_gains.append(ramp_losses(_sized(without), known) - ramp_losses(_sized(with_unlabeled), known))
-        more_right.append(_right(with_unlabeled, known) - _right(without, known))
         if not counted.any():
             return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
-        mean = np.mean(gains, axis=0)
-        gain, error, more = float(mean.mean()), float(mean.std() / np.sqrt(mean.size)), float(np.mean(more_right))
+        seen.append(_HeldOut.of(found.without[counted], found.with_unlabeled[counted], found.codes[counted]))
+        mean = _HeldOut(*np.mean(seen, axis=0))
+        gain, error, more = float(mean.gain.mean()), _error(mean.gain), float(mean.more_right.mean())
         bar = 0.0 if roomy else usual * error
         lowers = gain > 0 and gain >= bar
-        spoken_against = not _falls(sized_gains, options.judge_sized_errors) if by_kernel else more < 0
-        doubted = spoken_against and (gain < usual * error if roomy else by_kernel)
+        in_size_only = sizes_count and not _above_0(mean.sized_gain, options.judge_sized_errors)
+        more_wrong = roomy and not sizes_count and more < 0 and gain < usual * error
+        doubted = in_size_only or more_wrong or not (roomy or _above_0(mean.over_guess, usual))
         near = abs(gain - bar) < options.judge_doubt * error or (lowers and doubted)
-        if not near or len(gains) == options.judge_partitions:
+        if not near or len(seen) == options.judge_partitions:
             return Verdict(gain, error, more, lowers and not doubted)
+
+
+class _HeldOut(NamedTuple):
+    """Of every row held out: what unlabeled rows save of its loss, and of the loss of values of one size; how much it
+    costs less with them than a guess; whether it is right with them and not without, less the opposite."""
+
+    gain: FloatArray
+    sized_gain: FloatArray
+    over_guess: FloatArray
+    more_right: FloatArray
+
+    @classmethod
+    def of(cls, without: FloatArray, with_unlabeled: FloatArray, codes: IntArray) -> _HeldOut:
+        """Compare values of rows of known class."""
+        loss, found = (ramp_losses(values, codes) for values in (without, with_unlabeled))
+        sized_loss, sized_found = (ramp_losses(_sized(values), codes) for values in (without, with_unlabeled))
+        guess = 2.0 - 2.0 / max(2, without.shape[1])
+        more_right = _right(with_unlabeled, codes) - _right(without, codes)
+        return cls(loss - found, sized_loss - sized_found, guess - found, more_right)
 
 
 def labels_have_room(rows: Rows, n_labels: int, n_classes: int, seed: int, options: Options = Options()) -> bool:
@@ -122,10 +143,14 @@ def _sized(values: FloatArray) -> FloatArray:
     return values / size if size > 0 else values
 
 
-def _falls(gains: list[FloatArray], errors: float) -> bool:
-    """Whether the mean gain of a row over the partitions is so many standard errors."""
-    mean = np.mean(gains, axis=0)
-    return bool(mean.mean() >= errors * mean.std() / np.sqrt(mean.size))
+def _error(values: FloatArray) -> float:
+    """Standard error of the mean."""
+    return float(values.std() / np.sqrt(values.size))
+
+
+def _above_0(values: FloatArray, errors: float) -> bool:
+    """Whether the mean is at least so many standard errors above 0."""
+    return bool(values.mean() >= errors * _error(values))
 
 
 def _right(values: FloatArray, codes: IntArray) -> FloatArray:

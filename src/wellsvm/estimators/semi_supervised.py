@@ -144,14 +144,15 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         :class:`SemiSupervisedSVCCV` chooses by the data.
     safe : bool, default=True
         Whether to ignore the unlabeled rows if they do not help; ``used_unlabeled_`` shows the outcome. `fit` holds out
-        the labeled rows in turn, and uses the unlabeled rows only if they clearly lower the loss of the held-out ones:
-        by one and a half standard errors, or one with a smooth search. With a kernel and another search, it is two, and
-        the loss must also fall if the values of f are first scaled to the same size.
+        the labeled rows in turn, and uses the unlabeled rows only if they clearly lower the loss of the held-out ones,
+        and bring it as clearly below that of a guess: by one and a half standard errors, or one with a smooth search.
+        With a kernel and another search, it is two, and the loss must also fall if the values of f are first scaled to
+        the same size.
 
         Any decrease is enough if the rows use at least four dimensions for every label (with more classes, for every
-        label of an average pair), as long as no more held-out rows are wrong or, with a kernel, the scaled loss falls
-        too. If the outcome is close, the folds are drawn again, up to three times in all. The outcome does not depend
-        on ``random_state``. This is checked only if the balance is estimated.
+        label of an average pair), as long as no more held-out rows are wrong. With more than 50 labels, or with a
+        kernel, the scaled loss must fall there too. If the outcome is close, the folds are drawn again, up to three
+        times in all. The outcome does not depend on ``random_state``. This is checked only if the balance is estimated.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept. The larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].

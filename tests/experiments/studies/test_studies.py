@@ -30,6 +30,7 @@ UNFINISHED = (
     "objectives",
     "fit_costs",
     "safety_rules",
+    "stress",
 )
 
 
@@ -70,6 +71,7 @@ def test_committed_results_are_those_of_the_trials(name):
         "bag_costs",
         "safety_rules",
         "far_columns",
+        "stress",
     )
     assert of_methods or "| **mean**" in STUDIES[name].table(journal.entries, "accuracy")
 
