@@ -47,7 +47,7 @@ class Cell(NamedTuple):
 
 def cells(draw: int) -> Iterator[Cell]:
     """The cells of one draw."""
-    return (Cell(name, *how, kernel, draw) for name in PROBLEMS for how in LABELS for kernel in KERNELS)
+    return (Cell(name, *how, kernel, draw) for how in LABELS for name in PROBLEMS for kernel in KERNELS)
 
 
 @lru_cache(maxsize=2)  # the kernels of a cell follow one another
@@ -134,11 +134,13 @@ def _means(whole: Whole, kernel: str, half: str) -> str:
     for cell, results in whole:
         if (cell.kernel, HALVES[cell.draw % 2]) == (kernel, half):
             kinds.setdefault(f"{cell.labels} {cell.drawn}", []).append(results)
+    if not kinds:
+        return ""
     kinds["all"] = [results for of_kind in kinds.values() for results in of_kind]
     lines = [[method, *(_entry(method, of_kind) for of_kind in kinds.values())] for method in METHODS]
     used = [f"{np.mean([r[OURS]['used_unlabeled'] for r in of_kind]):.0%}" for of_kind in kinds.values()]
     lines += [["today's defaults use the rows", *used], ["cells", *(str(len(of_kind)) for of_kind in kinds.values())]]
-    return pipe_table(["method", *kinds], lines) if kinds["all"] else ""
+    return pipe_table(["method", *kinds], lines)
 
 
 def _entry(method: str, cells: Sequence[dict[str, Entry]]) -> str:
