@@ -198,7 +198,10 @@ class PositiveUnlabeledSVC(WeakBase):
         prices = np.where(positive, C, C_unlabeled) * ground.weight
         for rows, kind in ((positive, "positive"), (free, "unlabeled")):
             if not np.any(prices[rows] > 0):
-                raise ValueError(f"sample_weight is 0 for every {kind} row; one class alone is not enough: give some of them a positive weight")
+                raise ValueError(
+                    f"sample_weight is 0 for every {kind} row; give some of them a positive weight, as one class alone "
+                    "is not enough"
+                )
         shares = self._estimated(ground, positive, free)
         ((_, balance),) = class_balances(self._checked_balance(), known.classes, shares and shares.shares)
         y_known = positive.astype(np.int8)
