@@ -151,56 +151,54 @@ inline void shuffle(std::int64_t *order, std::int64_t n, std::uint64_t &state) {
     }
 }
 
-// What is known of an SVM without moving anything: its gap, and the losses and projected gradients of the rows in use.
+// What is known of an SVM without moving anything: the two sides of its gap, and the losses and projected gradients of
+// the rows in use.
 inline SvmReport look_at_svm(const DualRows &dual, const std::int8_t *y, const double *f, std::int64_t n_instances,
                              const std::int64_t *rows, std::int64_t n_rows) {
-    double half = 0.0, linear = 0.0;
+    SvmReport report = {0.0, 0.0, 0.0, 0.0, 0, 0};
     for (std::int64_t i = 0; i < n_instances; ++i) {
         const double alpha = dual.alpha[i];
-        half += 0.5 * alpha * y[i] * f[i];
-        linear += alpha - 0.5 * dual.ridge[i] * alpha * alpha;
+        report.half += 0.5 * alpha * y[i] * f[i];
+        report.linear += alpha - 0.5 * dual.ridge[i] * alpha * alpha;
     }
-    SvmReport report = {0.0, 0.0, 0.0, 0, 0};
     for (std::int64_t n = 0; n < n_rows; ++n) {
         const std::int64_t i = rows[n];
         const Step s = coordinate_step(dual.alpha[i], y[i] * f[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
         report.loss += s.loss;
         if (s.violation > report.violation) report.violation = s.violation;
     }
-    const double upper = half + report.loss;
-    report.gap = (upper - (linear - half)) / (upper < 0.0 ? -upper : upper);
     return report;
+}
+
+inline bool is_solved(const SvmReport &report, const Ending &ending) {
+    const double upper = report.half + report.loss, gap = upper - (report.linear - report.half);
+    return report.violation <= ending.goal || gap <= ending.tol * (upper < 0.0 ? -upper : upper);
 }
 
 // Epochs on one label vector, every row of one instance, K whole: an SVM. Before each a look tells the gap, which costs
 // little beside the epoch, so that it ends as soon as it is solved. `order` has room for the rows.
 template <class Real>
-SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *signed_scores,
-                      double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
-                      std::int64_t n_rows, std::int64_t *order) {
-    const auto label = [y](std::int64_t j) { return y[j]; };
-    turn_by_sign(label, K.n_instances, signed_scores);
+SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *f, double bias,
+                      const Ending &ending, std::uint64_t seed, const std::int64_t *rows, std::int64_t n_rows,
+                      std::int64_t *order) {
     for (std::int64_t n = 0; n < n_rows; ++n) order[n] = rows[n];
     std::int64_t n_changed = 0, n_epochs = 0;
     SvmReport report;
     for (;; ++n_epochs) {
-        report = look_at_svm(dual, y, signed_scores, K.n_instances, rows, n_rows);
-        if (report.violation <= ending.goal || report.gap <= ending.tol) break;
-        if (n_epochs >= ending.most_epochs || n_changed >= ending.most_changes) break;
+        report = look_at_svm(dual, y, f, K.n_instances, rows, n_rows);
+        if (is_solved(report, ending) || n_epochs >= ending.most_epochs || n_changed >= ending.most_changes) break;
         const double threshold = ending.patience * report.violation;
         shuffle(order, n_rows, seed);
         for (std::int64_t n = 0; n < n_rows && n_changed < ending.most_changes; ++n) {
             const std::int64_t i = order[n];
-            const Step s =
-                coordinate_step(dual.alpha[i], y[i] * signed_scores[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
+            const Step s = coordinate_step(dual.alpha[i], y[i] * f[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
             const double change = s.alpha - dual.alpha[i];
             if (change == 0.0 || s.violation <= threshold) continue;
             dual.alpha[i] = s.alpha;
             ++n_changed;
-            if (y[i] != 0) add_scaled_row(gram_row(K, i), K.n_instances, change * y[i], bias * bias, signed_scores);
+            if (y[i] != 0) add_scaled_row(gram_row(K, i), K.n_instances, change * y[i], bias * bias, f);
         }
     }
-    turn_by_sign(label, K.n_instances, signed_scores);
     report.n_changed = n_changed;
     report.n_epochs = n_epochs;
     return report;

@@ -79,9 +79,10 @@ struct Ending {
     std::int64_t most_epochs, most_changes;
 };
 
-// How they ended: exact, since a look at all rows comes last.
+// How they ended: exact, since a look at all rows comes last. `half` is half the squared norm, `linear` the part of the
+// dual that does not know the data: the bounds are half + loss and linear - half.
 struct SvmReport {
-    double violation, loss, gap;
+    double violation, loss, half, linear;
     std::int64_t n_changed, n_epochs;
 };
 

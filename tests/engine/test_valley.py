@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -45,6 +46,16 @@ def test_a_rough_estimate_comes_within_a_step_of_the_share_of_the_groups(estimat
     shares = valley(X, codes, estimate, form)
     assert shares.sum() == pytest.approx(1.0)
     assert shares[1] == pytest.approx(np.mean(np.arange(400) < 120), abs=ANNEALED.valley_step)
+
+
+def test_threads_search_shares_beside_each_other_and_change_no_bit(monkeypatch):
+    X, codes = groups()
+    alone, used = valley(X, codes, 0.4), []
+    search = module_of_valley.search
+    monkeypatch.setattr(module_of_valley, "search", lambda *given: used.append(get_ident()) or search(*given))
+    assert np.array_equal(valley(X, codes, 0.4, lambda X: LinearRows(X, 1.5, n_jobs=3)), alone)
+    assert len(used) == 2 * ANNEALED.valley_steps + 1
+    assert get_ident() not in used
 
 
 def test_under_a_kernel_shares_beyond_one_that_weighs_little_are_not_tried(monkeypatch):

@@ -22,6 +22,7 @@ from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.linear import LinearRows
 from wellsvm.threads import one_thread
 
 __all__ = ["Neighborhood", "graph_of", "inner_products", "neighbor_scores", "neighborhood_of"]
@@ -135,11 +136,9 @@ def inner_products(rows: Any) -> FloatArray:
 def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
     """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbours."""
     keep = 1.0 / (1.0 + options.graph_strength)
-    S = sparse.identity(L.shape[0], format="csr") - L
+    near = LinearRows((1.0 - keep) * (sparse.identity(L.shape[0], format="csr") - L))
     first = keep * seeds
-    values = first
+    values = np.vstack([first, np.zeros(seeds.shape[1])])  # rows have a constant feature, which is 0
     for _ in range(options.graph_rounds):
-        values = S @ values
-        values *= 1.0 - keep
-        values += first
-    return np.asarray(values)
+        np.add(near.scores(values), first, out=values[:-1])
+    return values[:-1]

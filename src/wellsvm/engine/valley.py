@@ -14,6 +14,7 @@ thresholds alone gain a third of what this gains (docs/choices.md).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -23,12 +24,14 @@ from scipy.stats import norm
 from wellsvm._typing import FloatArray
 from wellsvm.engine.neighborhood import Neighborhood
 from wellsvm.engine.search import guess_of_known, roughly, search, search_from
-from wellsvm.engine.task import Task
+from wellsvm.engine.task import Guess, Task
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.gram import GramRows
+from wellsvm.rows.linear import LinearRows
 from wellsvm.solver.master import Solution
+from wellsvm.threads import run
 
 __all__ = ["shares_in_valley"]
 
@@ -72,6 +75,10 @@ class _Labels:
 
     def __init__(self, near: Neighborhood, loss: str, rng: np.random.Generator, options: Options) -> None:
         self.rows, self.follows = near.rows, isinstance(near.rows, GramRows)
+        self.n_jobs: int | None = None
+        if isinstance(near.rows, LinearRows) and near.rows.in_memory:
+            # Threads search shares beside each other, and leave the passes over few rows alone.
+            self.rows, self.n_jobs = near.rows.threaded(None), near.rows.n_jobs
         self.seed = int(rng.integers(2**32))  # one for all shares, in whatever order the names of the classes put them
         self.options = _counting(options) if self.follows else roughly(options)
         self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)
@@ -88,14 +95,20 @@ class _Labels:
         (docs/performance.md).
         """
         guess = guess_of_known(self.rows, self.known, self.losses, self._rng(), self.options)
+        if not self.follows:
+            parted = run([partial(self._parted_at, share, guess) for share in shares], self.n_jobs)
+            return np.array([log_weight(k, part) for k, part in enumerate(parted)])
         weights, middle = np.full(shares.size, -np.inf), shares.size // 2
-        for k in [middle] if self.follows else range(shares.size):
-            task = self._task(shares[k])
-            found = search(task, guess, self.options, self._rng())
-            weights[k] = log_weight(k, self._parted(task, found))
-        if self.follows:
-            self._follow(found, shares, weights, log_weight)
+        task = self._task(shares[middle])
+        found = search(task, guess, self.options, self._rng())
+        weights[middle] = log_weight(middle, self._parted(task, found))
+        self._follow(found, shares, weights, log_weight)
         return weights
+
+    def _parted_at(self, share: float, guess: Guess) -> float:
+        """What is parted by the labels of a search at a share, from the supervised SVM."""
+        task = self._task(share)
+        return self._parted(task, search(task, guess, self.options, self._rng()))
 
     def _follow(
         self, found: Solution, shares: FloatArray, weights: FloatArray, log_weight: Callable[[int, float], float]

@@ -310,7 +310,7 @@ class Gram:
         curvature: np.ndarray,
         alpha: np.ndarray,
         labels: np.ndarray,
-        signed_scores: np.ndarray,
+        f: np.ndarray,
         bias: float,
         goal: float,
         tol: float,
@@ -319,25 +319,24 @@ class Gram:
         most_changes: int,
         seed: int,
         order: np.ndarray,
-    ) -> tuple[float, float, float, int, int]:
+    ) -> tuple[float, float, float, float, int, int]:
         """Epochs on one label vector, every row of one instance, until the largest projected gradient is at most
-        ``goal`` or the gap at most ``tol`` of the objective; orders are drawn from ``seed``.
+        ``goal`` or the gap at most ``tol`` of the objective; orders are drawn from ``seed``. ``f`` follows alpha.
 
         Returns
         -------
-        violation, loss, gap, n_changed, n_epochs
-            As a look at the rows saw them at the end; the gap relative to the objective.
+        violation, loss, half, linear, n_changed, n_epochs
+            As a look at the rows saw them at the end: the bounds are half + loss and linear - half.
         """
         n_instances = len(self.places)
         require(len(self.K) == n_instances, "an SVM needs the whole matrix")
         require_array("labels", labels, 1, np.int8)
-        require_array("signed_scores", signed_scores, 1, np.float64, writeable=True)
-        fitting = len(labels) == len(signed_scores) == n_instances
-        require(fitting, "labels and signed_scores need one entry per instance")
+        require_array("f", f, 1, np.float64, writeable=True)
+        require(len(labels) == len(f) == n_instances, "labels and f need one entry per instance")
         require_visits(None, (cap, ridge, curvature, alpha), order, n_instances)
         require_labels("labels", labels)
-        dual, f = (cap, ridge, curvature, alpha), signed_scores * labels
-        shuffled, random, n_changed, n_epochs = order.copy(), random_numbers(seed), 0, 0
+        dual, shuffled, random = (cap, ridge, curvature, alpha), order.copy(), random_numbers(seed)
+        n_changed, n_epochs = 0, 0
 
         def margin_of(i: int) -> float:
             return float(labels[i] * f[i])
@@ -350,11 +349,11 @@ class Gram:
         while True:
             violation, loss, _ = _sweep(order, dual, margin_of, move, np.inf)  # a look: none moves
             half = 0.5 * float((alpha * labels) @ f)
-            upper, lower = half + loss, float(np.sum(alpha - 0.5 * ridge * alpha * alpha)) - half
-            gap = (upper - lower) / abs(upper) if upper else np.nan
-            if violation <= goal or gap <= tol or n_epochs >= most_epochs or n_changed >= most_changes:
-                signed_scores[:] = f * labels
-                return violation, loss, gap, n_changed, n_epochs
+            linear = float(np.sum(alpha - 0.5 * ridge * alpha * alpha))
+            upper, lower = half + loss, linear - half
+            solved = violation <= goal or upper - lower <= tol * abs(upper)
+            if solved or n_epochs >= most_epochs or n_changed >= most_changes:
+                return violation, loss, half, linear, n_changed, n_epochs
             shuffle(shuffled, random)
             _sweep(shuffled, dual, margin_of, move, patience * violation, lambda i: n_changed < most_changes)
             n_epochs += 1

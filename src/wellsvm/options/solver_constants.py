@@ -115,8 +115,7 @@ class SolverConstants:
     svm_epochs: int = 20
     """Most such epochs before Newton's method may take over; 10 and 40 take about the same time."""
     own_gap: float = 0.99
-    """Epochs on one label vector end at this share of the gap asked for: the master computes it anew, with its own
-    rounding."""
+    """Epochs on one label vector end at this share of the gap asked for, so that no rounding is in the way."""
     newton_cost: float = 1 / 6
     """Newton's method takes over once the epochs at one goal have cost this share of the cube of its rows, in
     multiply-adds: what a few steps of dense algebra cost."""

@@ -1,6 +1,7 @@
 """Coordinate descent on a kernel matrix: the margins of all rows are kept up to date.
 
-Kept is what every instance adds to the margin of its row, ``sum_t mu_t y_tj (K c_t)_j`` with ``c_t = spread(alpha,
+For one label vector on rows of one instance, the SVMs of a search, f is kept, in a compiled loop of its own. Else kept
+is what every instance adds to the margin of its row, ``sum_t mu_t y_tj (K c_t)_j`` with ``c_t = spread(alpha,
 y_t)``. That depends on mu, so a change of mu costs one product ``K [c_1 ... c_T]``; therefore several epochs are made
 for each mu and, where they do not suffice, a Newton step on the free rows (see newton.py).
 
@@ -35,17 +36,18 @@ class Visit(NamedTuple):
 
 
 class GramState(State):
-    """alpha; the products ``Z[:, t] = K c_t`` at the alpha they were last asked for;
+    """alpha; the products ``Z[:, t] = K c_t`` at the alpha they were last asked for, and whether alpha has moved since;
     what every instance adds to the margin of its row, at the present alpha and the mu last descended for."""
 
     rows: GramRows
     _moving = (
-        *State._moving, "_Z", "_alpha_of_Z", "_signed", "_mu_of_signed", "columns", "_patterns",
+        *State._moving, "_Z", "_alpha_of_Z", "_behind", "_signed", "_mu_of_signed", "columns", "_patterns",
     )  # fmt: skip
 
     def __init__(self, rows: GramRows, *problem: Any, **how: Any) -> None:
         super().__init__(rows, *problem, **how)
         self._Z, self._alpha_of_Z = np.empty((rows.n_instances, 0)), self.alpha.copy()
+        self._behind = False
         self._signed, self._mu_of_signed = np.empty(0), np.empty(0)
         self._patterns: tuple[LabelArray, IntArray] | None = None  # of the columns, once they are asked for
         self._spent: float = 0  # multiply-adds of the epochs since the SVM was last solved
@@ -89,14 +91,19 @@ class GramState(State):
         if self._mu_of_signed.size:
             self._products()
         change = self.spread(self.alpha, y) - self.spread(self._alpha_of_Z, self.labels[0])
-        self._alpha_of_Z[:] = self.alpha
+        self._keeps_up()
         self._set_labels([y], self._Z + self.rows.scores(change[:, None]))
 
     def reprice(self, losses: Losses, rise: bool = True) -> None:
         """Go on with other prices; the products with K follow when they are asked for."""
         self._products()
         self.alpha, self.losses = self.losses.carried(self.alpha, losses, rise), losses
-        self._mu_of_signed = np.empty(0)
+        self._behind, self._mu_of_signed = True, np.empty(0)
+
+    def _keeps_up(self) -> None:
+        """The products are those of the present alpha."""
+        self._alpha_of_Z[:] = self.alpha
+        self._behind = False
 
     def _spread_all(self, alpha: FloatArray) -> FloatArray:
         return np.stack([self.spread(alpha, y) for y in self.labels], axis=1)
@@ -104,13 +111,15 @@ class GramState(State):
     def _products(self) -> FloatArray:
         """``Z``, brought up to date: only the rows whose alpha has moved cost anything, and with one label vector that
         labels every instance nothing does: the scores are the margins, but for the sign."""
+        if not self._behind:
+            return self._Z
         change = self.alpha - self._alpha_of_Z
         if self.labels and np.any(change):
             if self._mu_of_signed.size == 1 and np.all(self.columns):
                 self._Z = (self._signed / self._mu_of_signed)[:, None] * self.columns
             else:
                 self._Z += self._product_of(change)
-        self._alpha_of_Z[:] = self.alpha
+        self._keeps_up()
         return self._Z
 
     def _product_of(self, change: FloatArray) -> FloatArray:
@@ -128,21 +137,20 @@ class GramState(State):
         """Epochs over ``rows`` until the violation is at most ``goal`` or it is time for a new mu; those on one
         label vector, on rows of one instance whose matrix is in memory, may end at a gap of ``tol`` > 0, too."""
         rows = np.arange(self.alpha.size) if rows is None else np.ascontiguousarray(rows)
-        self._signed_scores(mu)
         alone = tol > 0 and mu.size == 1 and self.label_set.starts is None and self.rows.capacity is None
-        sweep, solved = (self._epochs_alone if alone else self._epochs)(mu, rows, rng, goal, tol)
+        sweep, solved = self._epochs_alone(rows, rng, goal, tol) if alone else self._epochs(mu, rows, rng, goal)
         if solved:
             self._spent, self._newton_failed = 0, False
         elif self._newton_is_due(mu, rows):
             self._newton_failed, self._spent = not self._solve_by_newton(mu, rows, goal), 0
-            sweep = sweep._replace(loss=self.losses.total(self.margins(mu), rows))
+            sweep = Sweep(self.losses.total(self.margins(mu), rows), sweep.n_epochs)
         return sweep
 
-    def _epochs(
-        self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float, tol: float
-    ) -> tuple[Sweep, bool]:
+    def _epochs(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> tuple[Sweep, bool]:
         """Epochs, and whether they came to the goal."""
         options, curvature = self.options, self.curvature(mu)
+        self._signed_scores(mu)
+        self._behind = True
         violation, loss = self._visit_all(Visit(mu, curvature, np.inf), rows)  # a look: none moves
         n_epochs = 0
         while n_epochs < options.epochs_per_mu and violation > goal:
@@ -151,23 +159,25 @@ class GramState(State):
             violation, loss = self._visit_all(visit, rng.permutation(rows))
         return Sweep(loss, n_epochs), violation <= goal
 
-    def _epochs_alone(
-        self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float, tol: float
-    ) -> tuple[Sweep, bool]:
-        """The same in one call, or in some that each keep an interrupt short: most of a small SVM would be Python."""
-        options, curvature, n_epochs = self.options, self.curvature(mu), 0
+    def _epochs_alone(self, rows: IntArray, rng: np.random.Generator, goal: float, tol: float) -> tuple[Sweep, bool]:
+        """The same on f, in one call, or in some that each keep an interrupt short: most of a small SVM would be
+        Python."""
+        options, f, curvature, n_epochs = self.options, self._products()[:, 0], self.curvature(np.ones(1)), 0
         most, tol = work_per_call(self.rows.n_instances), options.own_gap * tol
+        self._mu_of_signed = np.empty(0)
         while True:
             stop_if_cancelled()
-            violation, loss, gap, n_moved, n_more = self.rows.native.descend_svm(
-                self.losses.cap, self.losses.ridge, curvature, self.alpha, self.labels[0], self._signed, self.rows.bias,
+            violation, loss, half, linear, n_moved, n_more = self.rows.native.descend_svm(
+                self.losses.cap, self.losses.ridge, curvature, self.alpha, self.labels[0], f, self.rows.bias,
                 goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, int(rng.integers(2**63)), rows,
             )  # fmt: skip
             self._spent += n_moved * self.rows.n_instances
             n_epochs += n_more
-            solved = violation <= goal or gap <= tol
+            upper = half + loss
+            solved = violation <= goal or upper - (linear - half) <= tol * abs(upper)
             if solved or n_epochs >= options.svm_epochs:
-                return Sweep(loss, n_epochs), solved
+                self._keeps_up()
+                return Sweep(loss, n_epochs, (linear, half)), solved
 
     def _visit_all(self, visit: Visit, rows: IntArray) -> tuple[float, float]:
         """Visit rows in turn: the largest projected gradient, and their losses, as they were found."""
@@ -268,7 +278,7 @@ class GramState(State):
             self.alpha[:], Z[:] = alpha_before, Z_before
         self._alpha_of_Z[:] = self.alpha
         self.alpha[rows] = np.maximum(self.alpha[rows], 0.0)
-        self._mu_of_signed = np.empty(0)
+        self._behind, self._mu_of_signed = True, np.empty(0)
         return solved
 
     def _slack_system(self, mu: FloatArray, rows: IntArray, dtype: np.dtype) -> SlackSystem | None:
@@ -310,8 +320,8 @@ class GramState(State):
 
     def squared_norms(self) -> FloatArray:
         """``||u_t||^2`` of every label vector."""
-        if len(self.labels) == 1 and self._mu_of_signed.size:  # no product with K needed
-            return np.array([self.alpha @ self.sum_rows(self._signed)])
+        if len(self.labels) == 1:
+            return np.array([self.alpha @ self.margins(np.ones(1))])
         return np.asarray(np.einsum("jt,jt->t", self._spread_all(self.alpha), self._products()))
 
     def _signed_scores(self, mu: FloatArray) -> FloatArray:

@@ -34,10 +34,15 @@ __all__ = ["Aim", "Candidate", "Solution", "State", "Sweep", "begin", "fit_svm",
 
 
 class Sweep(NamedTuple):
-    """What one or more epochs saw: the losses at the time of the visits, and how many epochs there were."""
+    """What one or more epochs saw: the losses at the time of the visits, and how many epochs there were.
+
+    Where those of an SVM end with a look at all rows the loss is exact, and ``exact`` holds the part of the dual that
+    does not know the data and half the squared norm.
+    """
 
     loss: float
     n_epochs: int
+    exact: tuple[float, float] | None = None
 
 
 class Candidate(NamedTuple):
@@ -307,18 +312,23 @@ def solve_master(
     for n_rounds in count(1):
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
             sweep = state.descend(mixture.mu, rows, rng, goal, tol if at_gap else 0.0)
-            squared_norms = state.squared_norms()
-            linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
+            if sweep.exact is not None:
+                linear, half = sweep.exact
+                squared_norms = np.array([2.0 * half])
+            else:
+                squared_norms = state.squared_norms()
+                linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
         if state.gave_up:
             max_rounds = min(max_rounds, options.rounds_after_failure)
         _require_maximum(linear + half)
         mixture.add_cut(linear, squared_norms)
-        # The losses seen during the epoch estimate the upper bound for free; one exact pass confirms it.
+        # Losses seen during the epoch estimate the upper bound for free; unless exact, one pass confirms it.
         upper = half + sweep.loss
         if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-            with np.errstate(over="ignore", invalid="ignore"):
-                upper = half + losses.total(state.margins(mixture.mu), rows)
+            if sweep.exact is None:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    upper = half + losses.total(state.margins(mixture.mu), rows)
             _require_maximum(upper)
             if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
                 return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
