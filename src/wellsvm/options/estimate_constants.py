@@ -212,7 +212,8 @@ class EstimateConstants:
     (docs/choices.md)."""
     judge_sized_errors: float = 0.5
     """Standard errors that they must save there of the loss of values of one size, too: on even draws of generated sets
-    0 harms 10 % of the cells, 0.5 harms 7 %, and 1 loses .003 (docs/choices.md)."""
+    0 harms 10 % of the cells, 0.5 harms 7 %, and 1 loses .003. The same where labels have room: 0 would let half a
+    million topics be harmed (docs/choices.md)."""
     judge_partitions: int = 3
     """Most times that folds are drawn, ..."""
     judge_doubt: float = 1.0
