@@ -71,7 +71,9 @@ def judge_unlabeled(
         lowers = gain > 0 and gain >= bar
         in_size_only = (by_kernel or roomy) and not _above_0(mean.sized_gain, options.judge_sized_errors)
         doubted = in_size_only or not (roomy or _above_0(mean.over_guess, usual))
-        near = abs(gain - bar) < options.judge_doubt * error or (lowers and doubted)
+        nearly = options.judge_sized_errors + options.judge_doubt
+        in_doubt = doubted or (roomy and not by_kernel and not _above_0(mean.sized_gain, nearly))
+        near = abs(gain - bar) < options.judge_doubt * error or (lowers and in_doubt)
         if not near or len(seen) == options.judge_partitions:
             return Verdict(gain, error, more, lowers and not doubted)
 
