@@ -76,7 +76,9 @@ def judge_unlabeled(
         in_size_only = sizes_count and not _above_0(mean.sized_gain, options.judge_sized_errors)
         more_wrong = roomy and not sizes_count and more < 0 and gain < usual * error
         doubted = in_size_only or more_wrong or not (roomy or _above_0(mean.over_guess, usual))
-        near = abs(gain - bar) < options.judge_doubt * error or (lowers and doubted)
+        nearly = options.judge_sized_errors + options.judge_doubt
+        in_doubt = doubted or (sizes_count and not by_kernel and not _above_0(mean.sized_gain, nearly))
+        near = abs(gain - bar) < options.judge_doubt * error or (lowers and in_doubt)
         if not near or len(seen) == options.judge_partitions:
             return Verdict(gain, error, more, lowers and not doubted)
 

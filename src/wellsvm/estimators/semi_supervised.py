@@ -119,7 +119,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         are used, do not depend on it.
     n_jobs : int or None, default=None
         Number of threads. With more than two classes, they solve the one-vs-rest problems; with two classes and the
-        linear kernel, they share the passes over all rows. Results do not depend on it.
+        linear kernel, they share the passes over all rows and the searches that correct the estimated share. Results do
+        not depend on it.
     verbose : int, default=0
         1 prints a line per label vector and a summary at the end: how many rows were labeled, found and uncertain.
     cache_size : float or None, default=None

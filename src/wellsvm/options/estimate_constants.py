@@ -212,10 +212,12 @@ class EstimateConstants:
     (docs/choices.md)."""
     judge_sized_errors: float = 0.5
     """Standard errors that they must save there of the loss of values of one size, too: on even draws of generated sets
-    0 harms 10 % of the cells, 0.5 harms 7 %, and 1 loses .003 (docs/choices.md)."""
+    0 harms 10 % of the cells, 0.5 harms 7 %, and 1 loses .003. The same where many labels have room: 0 would let half a
+    million topics be harmed (docs/choices.md)."""
     judge_few_labels: int = 50
     """Labels up to which that is not asked without a kernel: pairs of topics lost .015, .004 and .008 with 5 and 10
-    labels a class and 20 at random, and harm was no rarer; with more labels it costs nothing (docs/choices.md)."""
+    labels a class and 20 at random, and on other pairs harm was a little rarer at the same cost; with more labels it
+    costs nothing (docs/choices.md)."""
     judge_partitions: int = 3
     """Most times that folds are drawn, ..."""
     judge_doubt: float = 1.0
