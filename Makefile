@@ -17,7 +17,7 @@
 #   make campaign-dask                rows in blocks and on Dask, with workers and drivers killed (half an hour)
 #   make clean    remove everything that make created
 #
-# The last four are experiments: an interrupted run resumes, ARGS passes options (ARGS=--list lists the experiments), and the
+# bench, reproduce, study and campaign-dask are experiments: an interrupted run resumes, ARGS passes options (ARGS=--list lists the experiments), and the
 # data sets come from the folder in WELLSVM_DATA, or from ../shared/data.
 
 PYTHON  ?= python3

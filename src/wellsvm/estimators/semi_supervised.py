@@ -151,9 +151,12 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         the same size.
 
         Any decrease is enough if the rows use at least four dimensions for every label (with more classes, for every
-        label of an average pair), as long as no more held-out rows are wrong. With more than 50 labels, or with a
-        kernel, the scaled loss must fall there too. If the outcome is close, the folds are drawn again, up to three
-        times in all. The outcome does not depend on ``random_state``. This is checked only if the balance is estimated.
+        label of an average pair). There, with more than 50 labels, or with a kernel, the scaled loss must fall as well;
+        otherwise, a decrease of less than one and a half standard errors must not come with more wrong rows.
+
+        If the outcome is close or in doubt, the folds are drawn again, up to three times in all. The outcome does not
+        depend on ``random_state``. This is checked only if the balance is estimated. If no class has two labels,
+        nothing can be held out, and the unlabeled rows are used.
     intercept_scaling : float, default=1.5
         Value of the constant feature that represents the intercept. The larger it is, the less the intercept is
         regularized. With few labels, 3 can be better, for example on columns scaled to [0, 1].
@@ -164,7 +167,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         File in which `fit` saves its progress; for the linear kernel only. If a `fit` with the same data and parameters
         finds the file, it continues from there, with exactly the same result. The file is removed at the end.
     neighbors : int or None, default=None
-        Number of nearest neighbors in a graph that deforms the kernel so that f changes little between neighbors. 6 is
+        Number of nearest neighbors (at most all other rows) in a graph that deforms the kernel so that f changes little
+        between neighbors. 6 is
         a good choice if the classes lie on curved surfaces, as images of digits do; on other data it can hurt.
         :class:`SemiSupervisedSVCCV` tries both. It needs five matrices of the size of the kernel matrix, even for the
         linear kernel, and its time grows with the cube of the number of rows. If the matrices do not fit in memory, an
@@ -191,8 +195,9 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
         label vector generated. Finding no violation does not prove that there is none. With more than two classes or
         more than 40,000 rows, and ``refine=True``, the relaxation has one label vector and only starts the search.
     refined_objective_, refined_gap_ : float, array or None
-        Mixed-integer objective of the labeling chosen by refinement, and the gap to which its SVM, which is the result,
-        was solved. None without refinement; the gap is None with a smooth search, too.
+        Mixed-integer objective of the labeling chosen by refinement, every row at its penalty, and the gap to which its
+        SVM, which is the result, was solved. In the SVM of an annealed search, rows near the boundary count less, so
+        this is not the gap of the objective. None without refinement; the gap is None with a smooth search, too.
     history_ : list of Record, or a list of them
         One record per label vector: objective, gap, violation, labelings, epochs, seconds.
     n_iter_ : int
