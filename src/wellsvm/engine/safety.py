@@ -19,8 +19,8 @@ or two labels, as there are among many classes, does not outweigh the others. La
    that its ramp loss is near 1: one with larger values loses less as soon as it is right more often than not, even if
    it is right less often than the function of the labels alone. So in both cases the loss must also fall, by half an
    error, if both functions' values are first divided by their root mean square. In many dimensions and without a kernel
-   this is asked of more than 50 labels only: fewer fail it too often by chance. Of fewer, a gain below the bar of rule 1
-   must not come with more errors.
+   this is asked of more than 50 labels only: fewer fail it too often by chance. Of fewer, a gain below the bar of
+   rule 1 must not come with more errors.
 
 Which rows are held out together is chance: where the verdict is near, other folds are drawn, and a row's loss is its
 mean over all of them. Folds are drawn from the rows as they lie, so that the order in which they are given does not

@@ -349,8 +349,8 @@ def _require_maximum(value: float) -> None:
     """Refuse a dual value, or a bound, that has grown beyond all numbers."""
     if not np.isfinite(value):
         raise ValueError(
-            "the dual has no maximum: the kernel is not positive semidefinite on these rows, or its values are so large "
-            "that rounding hides it. Scale the features, or use loss='hinge', or another kernel, gamma or coef0"
+            "the dual has no maximum: the kernel is not positive semidefinite on these rows, or its values are so "
+            "large that rounding hides it. Scale the features, or use loss='hinge', or another kernel, gamma or coef0"
         )
 
 
