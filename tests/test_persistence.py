@@ -387,6 +387,7 @@ began = time.perf_counter()
 wellsvm.save(models[1], path)
 duration = time.perf_counter() - began
 random.seed(0)
+n_left = 0  # a later save sweeps what a killed one has left, so it is counted kill by kill
 for k in range(100):
     pid = os.fork()
     if pid == 0:
@@ -396,14 +397,16 @@ for k in range(100):
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     assert wellsvm.load(path).scale_.tobytes() in known, k
+    left = [name for name in os.listdir(os.path.dirname(path)) if name != os.path.basename(path)]
+    assert all(name.startswith(".wellsvm-") for name in left), left
+    n_left += bool(left)
+print(n_left)
 """
     path = tmp_path / "model.skops"
     command = [sys.executable, "-W", "ignore", "-c", program, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    left = [name for name in os.listdir(tmp_path) if name != path.name]
-    assert left, "no kill fell into a save"
-    assert all(name.startswith(".wellsvm-") for name in left)
+    assert int(done.stdout) > 0, "no kill fell into a save"
 
 
 # ------------------------------------------------------------------ files of earlier releases
