@@ -37,16 +37,16 @@ model = SemiSupervisedSVC(
 )
 """,
     "classes in two threads": """
-y = np.arange(3_000) % 4
-X = rng.standard_normal((3_000, 20)) + 0.3 * y[:, None]
+y = np.arange(6_000) % 4
+X = rng.standard_normal((6_000, 20)) + 0.3 * y[:, None]
 y = np.where(np.arange(y.size) < 100, y, -1)
 model = SemiSupervisedSVC(
     kernel="rbf", C=10, C_unlabeled=1.0, tol=1e-8, max_iter=500, unlabeled=-1, random_state=0, n_jobs=2
 )
 """,
     "folds in two threads": """
-y = np.arange(3_000) % 2
-X = rng.standard_normal((3_000, 20)) + 0.3 * y[:, None]
+y = np.arange(6_000) % 2
+X = rng.standard_normal((6_000, 20)) + 0.3 * y[:, None]
 y = np.where(np.arange(y.size) < 100, y, -1)
 model = SemiSupervisedSVCCV(kernel="rbf", C=10, tol=1e-8, max_iter=500, unlabeled=-1, random_state=0, n_jobs=2)
 """,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pytest
@@ -50,6 +51,37 @@ def test_an_error_in_one_thread_ends_the_others_at_their_next_slice(monkeypatch)
     assert 0 < stopped < 10**6
     time.sleep(0.05)
     assert len(seen) == stopped, "a thread goes on"
+
+
+def test_an_error_outside_ends_the_work_inside_as_well(monkeypatch):
+    monkeypatch.setattr(threads, "WORK_PER_CALL", 1)
+    ended = []
+
+    def endless():
+        try:
+            for _ in slices(10**9, 1.0):
+                time.sleep(0.001)
+        except KeyboardInterrupt:
+            ended.append(True)
+            raise
+
+    def failing():
+        time.sleep(0.05)
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        run([failing, lambda: run([endless, endless], 2)], 2)
+    assert ended == [True, True]
+
+
+def test_the_first_error_is_the_one_that_is_raised():
+    def failing(k):
+        time.sleep(0.05 * k)
+        raise RuntimeError(f"task {k}")
+
+    with pytest.raises(RuntimeError, match="task 1"):
+        run([partial(failing, 2), partial(failing, 1)], 2)
+    assert run([lambda: 1, lambda: 2], 2) == [1, 2]  # nothing is left of it
 
 
 def n_threads():

@@ -1,17 +1,17 @@
 """Work in short pieces: threads that share the data, and that stop when the user presses Ctrl-C.
 
 A native call must not last: Python handles an interrupt between two calls. `slices` cuts the work, and looks at the
-flag that `run` gives to every thread. (joblib's thread pool leaves its workers running after an interrupt.)
+flag that `run` gives to every thread. (joblib's thread pool leaves its workers running after an interrupt, and a pool
+for each pass would cost as much as a short pass.)
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
@@ -26,18 +26,33 @@ Value = TypeVar("Value")
 
 
 class CancelFlag:
-    """A wish to stop, shared by threads: those that `watch` it end at their next slice once it is set."""
+    """A wish to stop, shared by threads: those that `watch` it end at their next slice once it is set.
+
+    Work inside other work also ends where that is to stop.
+    """
 
     def __init__(self) -> None:
-        self.cancelled = False
+        self._outer: CancelFlag | None = getattr(_thread, "flag", None)
+        self._set = False
 
-    def watch(self) -> None:
-        """Make the calling thread stop when this flag is set."""
-        _thread.flag = self
+    @property
+    def cancelled(self) -> bool:
+        """Whether to stop."""
+        return self._set or (self._outer is not None and self._outer.cancelled)
 
     def cancel(self) -> None:
         """Set the flag."""
-        self.cancelled = True
+        self._set = True
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """While it lasts, the calling thread stops when this flag is set."""
+        before = getattr(_thread, "flag", None)
+        _thread.flag = self
+        try:
+            yield
+        finally:
+            _thread.flag = before
 
 
 _thread = threading.local()
@@ -64,19 +79,52 @@ def stop_if_cancelled() -> None:
 
 
 def run(tasks: Sequence[Callable[[], Value]], n_jobs: int | None = None) -> list[Value]:
-    """Results of the tasks, in their order; ``n_jobs`` as in scikit-learn. An interrupt waits for the threads."""
+    """Results of the tasks, in their order; ``n_jobs`` as in scikit-learn. An interrupt waits for the threads.
+
+    The calling thread works, too: passes over the rows may take a millisecond, and to start a thread and to wait for
+    it takes a tenth of that.
+    """
     n_threads = min(effective_n_jobs(n_jobs), len(tasks)) if len(tasks) > 1 else 1
     if n_threads <= 1:
         return [task() for task in tasks]
-    flag = CancelFlag()
-    with ThreadPoolExecutor(n_threads, initializer=flag.watch) as pool:
-        futures = [pool.submit(task) for task in tasks]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            flag.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    work = _Work(tasks)
+    helpers = [threading.Thread(target=work.go_on) for _ in range(n_threads - 1)]
+    try:
+        for helper in helpers:
+            helper.start()
+        work.go_on()
+        for helper in helpers:
+            helper.join()
+    except BaseException:  # an interrupt between two tasks
+        work.flag.cancel()
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
+        raise
+    if work.failures:
+        raise work.failures[0]
+    return [work.results[k] for k in range(len(tasks))]
+
+
+class _Work(Generic[Value]):
+    """Tasks that several threads take in turn, until none is left or one fails."""
+
+    def __init__(self, tasks: Sequence[Callable[[], Value]]) -> None:
+        self.flag = CancelFlag()
+        self.results: dict[int, Value] = {}
+        self.failures: list[BaseException] = []  # the first one is the reason for the others
+        self._tasks, self._turns = tasks, iter(range(len(tasks)))
+
+    def go_on(self) -> None:
+        """Do what is left, beside other threads."""
+        with self.flag.watched():
+            try:
+                for k in self._turns:
+                    stop_if_cancelled()
+                    self.results[k] = self._tasks[k]()
+            except BaseException as failure:
+                self.failures.append(failure)
+                self.flag.cancel()
 
 
 @contextmanager
