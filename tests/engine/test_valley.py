@@ -55,7 +55,7 @@ def test_threads_search_shares_beside_each_other_and_change_no_bit(monkeypatch):
     monkeypatch.setattr(module_of_valley, "search", lambda *given: used.append(get_ident()) or search(*given))
     assert np.array_equal(valley(X, codes, 0.4, lambda X: LinearRows(X, 1.5, n_jobs=3)), alone)
     assert len(used) == 2 * ANNEALED.valley_steps + 1
-    assert get_ident() not in used
+    assert len(set(used)) > 1
 
 
 def test_under_a_kernel_shares_beyond_one_that_weighs_little_are_not_tried(monkeypatch):

@@ -7,6 +7,7 @@ of their own, so that it does not count in which order they are given (where all
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.coordinates import Coordinates, coordinates_of
-from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.linear import LinearRows, side_by_side
+from wellsvm.threads import run
 
 __all__ = ["OutOfFold", "out_of_fold"]
 
@@ -79,13 +81,18 @@ def out_of_fold(
     fold[np.bincount(codes[labeled])[codes[labeled]] == 1] = -1
     price = float(C[codes < 0].mean()) if labeled.size < codes.size else 0.0
     coordinates = coordinates_of(rows, labeled, rng, options) if options.smooth and price > 0 else None
-    values = np.zeros((2, labeled.size, 1 if shares.size == 2 else shares.size))
-    for f in range(int(fold.max()) + 1):
-        held_out = labeled[fold == f]
+    rows, n_jobs = side_by_side(rows)
+
+    def values_without(fold_rng: np.random.Generator, held_out: IntArray) -> tuple[FloatArray, FloatArray]:
         known, prices = codes.copy(), C.copy()
         known[held_out], prices[held_out] = -1, price
-        found = _values(rows, known, shares, loss, prices, rng, options, price > 0, coordinates)
-        values[:, fold == f] = [v[held_out] for v in found]
+        return _values(rows, known, shares, loss, prices, fold_rng, options, price > 0, coordinates)
+
+    folds = [labeled[fold == f] for f in range(int(fold.max()) + 1)]
+    found = run([partial(values_without, *each) for each in zip(rng.spawn(len(folds)), folds)], n_jobs)
+    values = np.zeros((2, labeled.size, 1 if shares.size == 2 else shares.size))
+    for f, held_out in enumerate(folds):
+        values[:, fold == f] = [v[held_out] for v in found[f]]
     back = np.argsort(order[labeled])  # labeled rows as they were given
     return OutOfFold(codes[labeled][back], fold[back] >= 0, *values[:, back])
 

@@ -29,7 +29,7 @@ from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.gram import GramRows
-from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.linear import side_by_side
 from wellsvm.solver.master import Solution
 from wellsvm.threads import run
 
@@ -74,11 +74,8 @@ class _Labels:
     """What the search comes to at given shares."""
 
     def __init__(self, near: Neighborhood, loss: str, rng: np.random.Generator, options: Options) -> None:
-        self.rows, self.follows = near.rows, isinstance(near.rows, GramRows)
-        self.n_jobs: int | None = None
-        if isinstance(near.rows, LinearRows) and near.rows.in_memory:
-            # Threads search shares beside each other, and leave the passes over few rows alone.
-            self.rows, self.n_jobs = near.rows.threaded(None), near.rows.n_jobs
+        self.rows, self.n_jobs = side_by_side(near.rows)
+        self.follows = isinstance(near.rows, GramRows)
         self.seed = int(rng.integers(2**32))  # one for all shares, in whatever order the names of the classes put them
         self.options = _counting(options) if self.follows else roughly(options)
         self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)

@@ -21,11 +21,11 @@ from scipy import sparse
 from wellsvm import native
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.options import Options
-from wellsvm.rows.base import averaging
+from wellsvm.rows.base import Rows, averaging
 from wellsvm.rows.origin import near_mean
 from wellsvm.threads import run, slices
 
-__all__ = ["CentredRows", "Dual", "LinearRows", "Seen", "native_rows"]
+__all__ = ["CentredRows", "Dual", "LinearRows", "Seen", "native_rows", "side_by_side"]
 
 Seen: TypeAlias = tuple[float, float]
 """The largest projected gradient of the rows visited, and their losses."""
@@ -106,8 +106,7 @@ class LinearRows:
     def squared_norms(self) -> FloatArray:
         """``||x_j||^2 + bias^2`` of every instance."""
         norms = np.empty(self.n_instances)
-        for begin, end in slices(self.n_instances, self.entries_per_row):
-            self._native.squared_norms(begin, end, norms[begin:end])
+        self._pass_over(lambda begin, end: self._native.squared_norms(begin, end, norms[begin:end]), 1)
         bad = np.flatnonzero(~np.isfinite(norms))
         if bad.size:
             raise ValueError(
@@ -378,3 +377,10 @@ class CentredRows(LinearRows):
     def part(self, chosen: IntArray) -> CentredRows:
         """The rows of some instances, less their own mean."""
         return CentredRows(self.X[chosen], self.bias, self.n_jobs, self.options)
+
+
+def side_by_side(rows: Rows) -> tuple[Rows, int | None]:
+    """Few rows, each of whose passes takes one thread, and how many threads may look at them side by side."""
+    if isinstance(rows, LinearRows) and rows.in_memory:
+        return rows.threaded(None), rows.n_jobs
+    return rows, None
