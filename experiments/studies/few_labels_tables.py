@@ -17,9 +17,9 @@ from experiments.markdown import pipe_table
 
 __all__ = ["HALVES", "HARM", "OURS", "few_labels_table"]
 
-PARTS = ("pairs", "seven", "uci", "text")
+PARTS = ("pairs", "seven", "uci", "text", "latent")
 MANY_PROBLEMS = ("pairs", "uci")
-OF_EVERY_CLASS = ("pairs", "seven")  # as many labels at random as there are of every class
+OF_EVERY_CLASS = ("pairs", "seven", "latent")  # as many labels at random as there are of every class
 HALVES = ("development", "confirmation")
 OURS, BASE = "today's defaults", "LinearSVC"
 # A cell where a method is so much below the base is one that it harms.

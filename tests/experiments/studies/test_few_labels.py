@@ -36,13 +36,13 @@ def data(tmp_path, monkeypatch):
 
 def test_the_plan_takes_everything_in_every_draw(tmp_path):
     trials = STUDY.trials(Journal(tmp_path / "j.jsonl"))
-    per_draw = (21 * 6 + 14 * 2) * len(METHODS) + (6 + 5) * (len(METHODS) - 1)
+    per_draw = (21 * 6 + 14 * 2) * len(METHODS) + (21 * 6 + 6 + 5) * (len(METHODS) - 1)
     assert len(trials) == 10 * per_draw
     assert len({tuple(trial.identity.values()) for trial in trials}) == len(trials)
-    draws = [trial.identity["draw"] for trial in trials if trial.identity["part"] != "seven"]
+    draws = [trial.identity["draw"] for trial in trials if trial.identity["part"] not in ("seven", "latent")]
     assert draws == sorted(draws), "a stopped run has measured a little of everything"
     assert trials[-1].identity["part"] == "seven"
-    for left_out in (("text", "LabelSpreading"), ("seven", "version 0.1")):
+    for left_out in (("text", "LabelSpreading"), ("seven", "version 0.1"), ("latent", "version 0.1")):
         assert not [t for t in trials if (t.identity["part"], t.identity["method"]) == left_out]
 
 
@@ -81,6 +81,7 @@ def test_every_method_runs(data, cell, method):
 def test_a_stopped_run_goes_on(data, tmp_path, monkeypatch):
     monkeypatch.setattr(few_labels, "N_DRAWS", 2)
     monkeypatch.setattr(few_labels, "cells", lambda draw: iter([Cell("uci", "uci_house", 10, "a class", draw)]))
+    monkeypatch.setattr(few_labels, "cells_of_news", lambda draw: iter(()))
     monkeypatch.setattr(few_labels, "cells_of_seven", lambda draw: iter(()))
     path = tmp_path / "j.jsonl"
     assert len(list(islice(run(STUDY.trials(Journal(path))), 5))) == 5
