@@ -25,7 +25,7 @@ from wellsvm.rows.base import Rows
 from wellsvm.rows.linear import LinearRows
 from wellsvm.threads import one_thread
 
-__all__ = ["Neighborhood", "graph_of", "inner_products", "neighbor_scores", "neighborhood_of"]
+__all__ = ["Neighborhood", "graph_of", "neighbor_scores", "neighborhood_of"]
 
 
 class Neighborhood(NamedTuple):
@@ -121,16 +121,6 @@ def _nearest(K: np.ndarray, halves: np.ndarray, begin: int, end: int, n: int) ->
     rows, columns = rows[order], columns[order]
     rank = np.arange(rows.size) - np.searchsorted(rows, rows)
     return columns[rank < n]
-
-
-def inner_products(rows: Any) -> FloatArray:
-    """All inner products in feature space of rows that are few: linear ones, without their constant, or a matrix."""
-    everything = np.arange(rows.n_instances)
-    if not hasattr(rows, "taken"):
-        return np.asarray(rows.block(everything), dtype=np.float64)
-    X = rows.taken(everything)
-    K = X @ X.T
-    return np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
 
 
 def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:

@@ -34,10 +34,10 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
-from wellsvm.engine.neighborhood import inner_products
 from wellsvm.engine.out_of_fold import out_of_fold
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.few import inner_products
 from wellsvm.rows.gram import GramRows
 
 __all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "labels_have_room", "ramp_losses"]

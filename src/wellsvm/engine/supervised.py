@@ -16,6 +16,7 @@ from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.few import as_matrix, in_rows
 from wellsvm.solver.master import Solution, fit_svm
 from wellsvm.threads import slices
 
@@ -75,17 +76,18 @@ def supervised_values(
     )
     fold, counts = fold_of(codes, options.folds, rng), np.bincount(codes, minlength=n_classes)
     columns = [1] if n_classes == 2 else range(n_classes)
-    out_of_fold, points = np.zeros((labeled.size, len(columns))), []
+    out_of_fold, points, matrix = np.zeros((labeled.size, len(columns))), [], as_matrix(near)
     for column, k in enumerate(columns):
         orders = deepcopy(rng)  # the same for every class: in which order they come must not count
-        points.append(_balanced_svm(near, codes == k, C, orders, options).coefficients())
+        points.append(_balanced_svm(matrix, codes == k, C, orders, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f
-            svm = _balanced_svm(near, codes == k, np.where(held_out, 0.0, C), orders, options)
+            svm = _balanced_svm(matrix, codes == k, np.where(held_out, 0.0, C), orders, options)
             known = held_out & (counts[codes] > 1)
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)
-    U = np.stack([rows.from_part(point, labeled) for point in (*points, *means.T)], axis=1)
+    points_of_rows = in_rows(near, matrix, np.stack(points, axis=1))
+    U = np.stack([rows.from_part(point, labeled) for point in (*points_of_rows.T, *means.T)], axis=1)
     values = _moved_up(rows.scores(np.ascontiguousarray(U)), unlabeled, options)
     of_svms, of_means = values[:, : len(columns)], values[:, len(columns) :]
     return Supervised(out_of_fold, of_svms, near.scores(np.ascontiguousarray(means)), of_means, near.squared_norms)

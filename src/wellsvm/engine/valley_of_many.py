@@ -24,8 +24,9 @@ from scipy.stats import norm
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.assignment import apportion, near_prices
-from wellsvm.engine.neighborhood import Neighborhood, inner_products
+from wellsvm.engine.neighborhood import Neighborhood
 from wellsvm.options import Options
+from wellsvm.rows.few import inner_products
 from wellsvm.rows.landmarks import Landmarks
 
 __all__ = ["shares_in_valleys"]

@@ -19,6 +19,9 @@ class RowConstants:
 
     # ------------------------------------------------------------------ linear rows
 
+    matrix_rows: int = 500
+    """Labeled rows up to which the SVMs of estimated shares are solved on the matrix of inner products, of 2 MB
+    (docs/performance.md)."""
     pieces_per_call: int = 100
     """Pieces of dense rows in what a native call may take: one, 200,000 numbers, stays in the cache while several
     columns look at it."""
