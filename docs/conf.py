@@ -38,7 +38,7 @@ html_static_path = ["_static"]
 html_css_files = ["wellsvm.css"]
 html_show_sourcelink = False
 html_sidebars = {"index": []}
-WIDE_PAGES = ("which", "choices", "results", "reproduction", "benchmarks", "performance")
+WIDE_PAGES = ("which", "choices", "choices_*", "results", "reproduction", "benchmarks", "performance")
 html_theme_options = {
     "navigation_with_keys": False,
     "github_url": REPOSITORY,

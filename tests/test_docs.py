@@ -128,8 +128,8 @@ def test_links_within_the_repository_lead_somewhere(path):
 
 def measured_tables() -> dict[str, str]:
     """The tables that studies fill, by their names."""
-    pages = ((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("choices.md", "results.md"))
-    return {name: table for text in pages for name, table in STUDY.findall(text)}
+    pages = [*(ROOT / "docs").glob("choices_*.md"), ROOT / "docs" / "results.md"]
+    return {name: table for page in pages for name, table in STUDY.findall(page.read_text(encoding="utf-8"))}
 
 
 def unmeasured(text: str, tables: dict[str, str]) -> list[str]:

@@ -74,7 +74,7 @@ def study(arguments: argparse.Namespace) -> None:
         for name in names:
             print(f"{name}: {STUDIES[name].about}")
         return
-    wanted = {page: _check_page(page, names) for page in arguments.fill}
+    wanted = _places_in(arguments.fill, names)
     journals = {name: Journal(arguments.out / f"{name}.jsonl") for name in names}
     failed = []
     for name, journal in journals.items():
@@ -90,10 +90,17 @@ def study(arguments: argparse.Namespace) -> None:
         sys.exit(f"{len(failed)} failed; the same command tries again. The first: {failed[0]}")
 
 
-def _check_page(page: Path, names: list[str]) -> list[str]:
-    """Places of a page for these studies; a place may name a figure after its study."""
-    sections = [section for section in places(page, KIND) if section.split()[0] in names] if page.is_file() else []
-    return check_places(page, KIND, sections or names)
+def _places_in(pages: list[Path], names: list[str]) -> dict[Path, list[str]]:
+    """Places of every page for these studies; a place may name a figure after its study. Some pages may have none."""
+    found = {page: _places(page, names) if page.is_file() else [] for page in pages}
+    for page in pages:
+        if not page.is_file() or not any(found.values()):
+            check_places(page, KIND, names)
+    return {page: sections for page, sections in found.items() if sections}
+
+
+def _places(page: Path, names: list[str]) -> list[str]:
+    return [place for place in places(page, KIND) if place.split()[0] in names]
 
 
 def _run(name: str, journal: Journal, jobs: int) -> list[str]:

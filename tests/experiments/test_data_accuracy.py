@@ -1,4 +1,4 @@
-"""On real text, unlabeled rows are worth a lot. docs/choices.md has the full tables: ten splits, five sets."""
+"""On real text, unlabeled rows are worth a lot. docs/choices_text.md has the full tables: ten splits, five sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETS = ["text_pcmac", "text_basehock", "text_relathe"]
     "n_labeled, least_mean_gain",
     [
         (50, 0.05),
-        pytest.param(200, 0.02, marks=pytest.mark.xfail(reason="0.0196 with today's defaults; see choices.md")),
+        pytest.param(200, 0.02, marks=pytest.mark.xfail(reason="0.0196 at today's defaults: docs/choices_text.md")),
     ],
 )
 def test_unlabeled_text_lifts_accuracy_on_rows_never_seen_and_harms_no_set(n_labeled, least_mean_gain, data_home):

@@ -17,9 +17,13 @@ from experiments.studies.command import STUDIES
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "experiments" / "results"
 PAGES = sorted(ROOT.glob("docs/*.md"))
+FILLED = [
+    *(("study", page.stem) for page in PAGES if places(page, "study")),
+    ("reproduce", "reproduction"),
+]
 
 
-@pytest.mark.parametrize("command, name", [("study", "choices"), ("study", "results"), ("reproduce", "reproduction")])
+@pytest.mark.parametrize("command, name", FILLED)
 def test_filling_a_page_again_changes_nothing(experiment, tmp_path, command, name):
     page = tmp_path / "page.md"
     shutil.copy(ROOT / "docs" / f"{name}.md", page)

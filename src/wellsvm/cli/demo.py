@@ -41,9 +41,9 @@ LABEL_COUNTS = (4, 8, 16, 32)
 # The number of labels that the pictures of pairs and of single digits show.
 SHOWN = 8
 TEST_SHARE = 0.3
-# Logistic regression with C=10 is the base of self-training in docs/choices.md; on these digits it has 0.951, 0.971,
-# 0.984 and 0.989 where C=1 has 0.888, 0.974, 0.984 and 0.988. Label spreading is better here with its defaults than
-# with kernel="knn" (0.955, 0.985, 0.990 and 0.994).
+# Logistic regression with C=10 is the base of self-training in docs/choices_few_labels.md; on these digits it has
+# 0.951, 0.971, 0.984 and 0.989 where C=1 has 0.888, 0.974, 0.984 and 0.988. Label spreading is better here with its
+# defaults than with kernel="knn" (0.955, 0.985, 0.990 and 0.994).
 METHODS: dict[str, Callable[[float, int], Any]] = {
     "supervised SVM": lambda gamma, seed: SVC(gamma=gamma),
     "self-training": lambda gamma, seed: SelfTrainingClassifier(LogisticRegression(C=10)),

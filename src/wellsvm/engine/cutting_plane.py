@@ -15,7 +15,7 @@ maximises the right side exactly: by sorting. H has no ridge: over B the ridge w
 - "first": the same, where of several best label vectors in use the one generated first is taken. At the optimum of a
   master all with a weight are equally good, so that "paper" picks any of them.
 - "climb": steps repeated to a fixed point, from every label vector in use and from random ones; the best is taken. It
-  solves the relaxation better and, on text, classifies worse (docs/choices.md): a choice, not the default.
+  solves the relaxation better and, on text, classifies worse (docs/choices_text.md): a choice, not the default.
 
 Either way a label vector that raises ``y'Hy`` is violated (Prop. 4); finding none is no proof that none exists.
 """

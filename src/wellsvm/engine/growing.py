@@ -2,7 +2,7 @@
 
 No balance is imposed, so the unlabeled rows themselves show where a class ends; a few labels cannot. As a classifier
 this is weak. But its count errs in other ways than estimates from labels alone, and moving halfway towards it lowers
-the error of the share by a quarter where labels were collected class by class (docs/choices.md).
+the error of the share by a quarter where labels were collected class by class (docs/choices_shares.md).
 """
 
 from __future__ import annotations

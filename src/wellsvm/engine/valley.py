@@ -8,7 +8,7 @@ many rows from their neighbours. So shares q around the estimate p are tried, an
 
 A cut parts fewer rows the further out it lies: of normal rows, as many as the density at their quantile. The labels are
 those of the search at each share, and not of one function at several thresholds: its direction follows the share, and
-thresholds alone gain a third of what this gains (docs/choices.md).
+thresholds alone gain a third of what this gains (docs/choices_shares.md).
 """
 
 from __future__ import annotations

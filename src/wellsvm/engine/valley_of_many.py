@@ -11,7 +11,7 @@ halfway between the estimate and what the search predicts when it has been told 
 
 Many labellings are compared, so each must cost little. They are those of a search like that of the fit, at rising
 prices, but with squared losses: then one factor of one matrix serves all classes and all labels at a price
-(docs/choices.md).
+(docs/choices_shares.md).
 """
 
 from __future__ import annotations

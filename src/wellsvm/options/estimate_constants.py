@@ -19,14 +19,14 @@ class EstimateConstants:
 
     folds: int = 10
     """Most folds of labeled rows: the usual number; 5 and 20 change the accuracy by less than half a hundredth
-    (docs/choices.md, constants)."""
+    (docs/choices_constants.md)."""
     enough_labels: int = 5
     """Labels a class, collected class by class, from which the estimated shares count whole: the fewest they were
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
     equal_votes: float = 12.0
     """Votes for equal shares, of all classes together, where labels were collected class by class and all unlabeled
-    rows weigh as all labeled; mean error of the share of two classes (docs/choices.md) with 4 votes: text +.007, with
-    60: UCI +.007. So many of each of seven classes would draw their shares too near to each other."""
+    rows weigh as all labeled; mean error of the share of two classes (docs/choices_shares.md) with 4 votes: text +.007,
+    with 60: UCI +.007. So many of each of seven classes would draw their shares too near to each other."""
     drawn_votes: float = 1.0
     """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
     slope_ridge: float = 0.1
@@ -52,20 +52,21 @@ class EstimateConstants:
     """Unlabeled rows that growing looks at: so many tell a share to 0.01, and it costs a bounded time."""
     grown_leads: tuple[float, ...] = (0.7, 0.5, 0.3)
     """Rows are labeled whose value is above these shares of a labeled row's, one after the other; one step, or four,
-    come to accuracies within a hundredth (docs/choices.md, constants)."""
+    come to accuracies within a hundredth (docs/choices_constants.md)."""
     grown_price: float = 0.1
     """Price of such a row, as a share of a labeled one's: that of an unlabeled row by default."""
     most_grown: float = 0.08
-    """The share moves no further than this: about twice its error with ten labels a class (docs/choices.md)."""
+    """The share moves no further than this: about twice its error with ten labels a class (docs/choices_shares.md)."""
 
     # ------------------------------------------------------------------ a graph of neighbours
 
     graph_rows: int = 2000
     """Unlabeled rows in the graph of neighbours: so many tell a share to 0.011, and it costs a bounded time."""
     graph_neighbors: int = 12
-    """Neighbours of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices.md)."""
+    """Neighbours of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices_shares.md)."""
     graph_strength: float = 10.0
-    """How far labels spread over it; with 1 the error of its share is larger by .002 to .014 (docs/choices.md)."""
+    """How far labels spread over it; with 1 the error of its share is larger by .002 to .014
+    (docs/choices_shares.md)."""
     graph_memory: int = 4
     """MB that the search for neighbours may take for distances: a fit makes no copy of X, nor anything of its size."""
     graph_group: int = 16
@@ -83,18 +84,20 @@ class EstimateConstants:
     """Steps to either side of the estimate: two standard errors of it with ten labels a class."""
     valley_power: float = 10.0
     """How much it counts that neighbours are parted: 7 % more of them are half the weight. Pairs with ten labels a
-    class are .002 less accurate with 5 and .001 more with 20, at the same mean error of the share (docs/choices.md)."""
+    class are .002 less accurate with 5 and .001 more with 20, at the same mean error of the share
+    (docs/choices_shares.md)."""
     valley_floor: float = 1e-3
     """Added to the share of neighbours that are parted, which may be none."""
 
     valley_walk: float = 2.0
     """Under a kernel shares are tried one after the other, to either side, as long as the logarithm of their weight is
-    within this of the best on that side: 5.9 of the 9 on average, at the same error (docs/choices.md)."""
+    within this of the best on that side: 5.9 of the 9 on average, at the same error (docs/choices_shares.md)."""
 
     # ------------------------------------------------------------------ valleys between several classes
 
     valleys_steps: int = 2
-    """Steps to either side of a class's share, each as above: with three the error is larger (docs/choices.md)."""
+    """Steps to either side of a class's share, each as above: with three the error is larger
+    (docs/choices_shares.md)."""
     valleys_prices: tuple[float, ...] = (0.01, 0.1, 1.0)
     """Prices of the unlabeled rows on the way to the labels that are compared, as shares of theirs: powers of ten, as
     labels need not be the best ones. Not measured otherwise."""
@@ -122,13 +125,13 @@ class EstimateConstants:
     positives) the least error of the share, in the trial of docs/guide_weak_labels.md."""
     least_above: float = 0.3
     """Share of the positives that a threshold of the envelope leaves: fewer make the bound noise; 0.1 is worse, 0.5 the
-    same (docs/choices.md, constants)."""
+    same (docs/choices_constants.md)."""
     least_variance: float = 1e-3
     """Added to variances of normal scores, of which the unlabeled ones have 1: no single row is a class."""
     least_share: float = 0.01
     """No share of two normal distributions is nearer to 0 or 1: EM could hardly leave it."""
     normal_rounds: int = 100
-    """Rounds of that EM: a bound, half of which does as well (docs/choices.md, constants)."""
+    """Rounds of that EM: a bound, half of which does as well (docs/choices_constants.md)."""
 
     # ------------------------------------------------------------------ wrong labels
 
@@ -142,8 +145,8 @@ class EstimateConstants:
     that no function avoids, so that 1e-3 of it left the weights off by some per cent; that cost 0.01 on uci_haberman
     with 20 % flips, even draws."""
     noise_folds: int = 3
-    """Folds of that cross-validation. Other numbers may come to another verdict, by chance (docs/choices.md,
-    constants); more cost more."""
+    """Folds of that cross-validation. Other numbers may come to another verdict, by chance
+    (docs/choices_constants.md); more cost more."""
     price_errors: float = 2.0
     """A lower price must save more errors of rows held out than this many standard errors: the usual two. On even draws
     of 14 UCI sets and text_pcmac 1.5 would gain 0.002 more, and with 1 two sets lose 0.012."""
@@ -160,7 +163,7 @@ class EstimateConstants:
     measured."""
     group_folds: int = 3
     """Folds of groups that are held out to judge the search for labels: 5 come to the same verdict, 2 to a worse one
-    (docs/choices.md, constants); more cost more."""
+    (docs/choices_constants.md); more cost more."""
     group_errors: float = 2.0
     """The search must make the counts of groups held out more likely by more than so many standard errors: the usual
     two, as in the other judgements."""
@@ -188,45 +191,45 @@ class EstimateConstants:
 
     judge_folds: int = 5
     """Folds of the judgement whether unlabeled rows help: the usual number; 3 and 10 come to another verdict in one or
-    two of eight fits, at nearly the same accuracy (docs/choices.md, constants)."""
+    two of eight fits, at nearly the same accuracy (docs/choices_constants.md)."""
     judge_tol: float = 3.0
-    """SVMs of the judgement are solved to this many tol; 1 and 10 come to the same verdicts (docs/choices.md,
-    constants)."""
+    """SVMs of the judgement are solved to this many tol; 1 and 10 come to the same verdicts
+    (docs/choices_constants.md)."""
     judge_rounds: int = 2
     """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
-    nearly the same accuracy (docs/choices.md, constants)."""
+    nearly the same accuracy (docs/choices_constants.md)."""
     judge_kernel_rounds: int = 1
-    """The same under a kernel: 400 fits came to the same verdicts with 1 as with 2 (docs/choices.md)."""
+    """The same under a kernel: 400 fits came to the same verdicts with 1 as with 2 (docs/choices_safety.md)."""
     judged_rows: int = 1000
     """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300, 2000 and 4000 come to the same
-    verdict nearly always (docs/choices.md, constants; docs/performance.md)."""
+    verdict nearly always (docs/choices_constants.md; docs/performance.md)."""
     judged_kernel_rows: int = 500
     """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
     long as the fit of 2000 rows that it is for. 300 lost 0.003 on UCI sets (docs/performance.md)."""
     judge_errors: float = 1.5
     """Unlabeled rows must save at least this many standard errors: on even draws of 14 UCI sets 1 harms 9 % of the
     cells with ten labels a class, 1.5 harms 5 %, and 2 loses .01 with five labels a class of generated clouds
-    (docs/choices.md)."""
+    (docs/choices_safety.md)."""
     judge_kernel_errors: float = 2.0
     """The same under a kernel: with 1.5 as accurate, but of 14 UCI sets 12 % of the cells are harmed, not 9 %
-    (docs/choices.md)."""
+    (docs/choices_safety.md)."""
     judge_sized_errors: float = 0.5
     """Standard errors that they must save there of the loss of values of one size, too: on even draws of generated sets
     0 harms 10 % of the cells, 0.5 harms 7 %, and 1 loses .003. The same where many labels have room: 0 would let half a
-    million topics be harmed (docs/choices.md)."""
+    million topics be harmed (docs/choices_safety.md)."""
     judge_few_labels: int = 50
     """Labels up to which that is not asked without a kernel: pairs of topics lost .015, .004 and .008 with 5 and 10
     labels a class and 20 at random, and on other pairs harm was a little rarer at the same cost; with more labels it
-    costs nothing (docs/choices.md)."""
+    costs nothing (docs/choices_safety.md)."""
     judge_partitions: int = 3
     """Most times that folds are drawn, ..."""
     judge_doubt: float = 1.0
     """... as long as the gain is less than this many standard errors from the bar. Two errors and four times are as
-    accurate within .003, for 1.7 times the work (docs/choices.md)."""
+    accurate within .003, for 1.7 times the work (docs/choices_safety.md)."""
     label_room: float = 4.0
     """Dimensions for every label of two classes from which it is enough that unlabeled rows save anything at all: text
     has 12 and more with 50 labels, embeddings have 4 to 9 with 10, and 5 to 10 in seven classes of 5 to 10 labels; UCI
-    sets have 3 at most with 20 (docs/choices.md)."""
+    sets have 3 at most with 20 (docs/choices_safety.md)."""
     room_rows: int = 300
     """Rows by which dimensions are counted: so many tell them to a few per cent, and it costs a bounded time."""
     proba_ridge: float = 1e-3

@@ -19,21 +19,22 @@ class EstimatorConstants:
     """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
     squared_hinge_C_unlabeled: float = 0.2
     """``C_unlabeled="auto"`` of SemiSupervisedSVC under the squared hinge loss, that of dense rows: with 0.5 embeddings
-    and UCI sets lose up to 0.004 (docs/choices.md), ..."""
+    and UCI sets lose up to 0.004 (docs/choices_few_labels.md), ..."""
     hinge_C_unlabeled: float = 0.5
-    """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing (docs/choices.md)."""
+    """... and under the hinge loss, that of sparse rows: 0.2 loses 0.008 on text, 1 gains nothing
+    (docs/choices_few_labels.md)."""
     usual_spread: float = 1.0
     """Mean squared distance of the rows from their mean up to which these prices hold: they were chosen on rows of
     length 1. Of rows that spread more, they are divided by it, as the squared length of the weights that a row's loss
     stands beside falls with it. On even draws of UCI sets twice as much is as accurate and harms more cells, half as
-    much is .004 less accurate (docs/choices.md)."""
+    much is .004 less accurate (docs/choices_few_labels.md)."""
     chosen_errors: float = 2.0
     """Standard errors by which a candidate of SemiSupervisedSVCCV must beat the supervised SVM; others are compared in
-    docs/choices.md."""
+    docs/choices_cv.md."""
     least_unlabeled_weight: float = 0.5
     """Part of the weight that they would have with as many unlabeled as labeled rows, below which unlabeled rows do not
     fall however far they spread: else columns that are not scaled would leave them none. 1 is as accurate and harms
-    more cells of UCI sets (docs/choices.md)."""
+    more cells of UCI sets (docs/choices_few_labels.md)."""
     spread_rows: int = 2000
     """Rows that the spread is measured on: so many tell it to a few per cent."""
     largest_value: float = 1e70
@@ -64,39 +65,40 @@ class EstimatorConstants:
     alone, lost 0.003 and 0.009 on digits 3 and 8 with 20 labels (one draw, before these chose among fewer)."""
     few_labels: int = 50
     """Labels up to which a search chooses among few candidates: the choice is mostly chance with 10 to 50 labels
-    (docs/choices.md, SemiSupervisedSVCCV); with more it was not measured."""
+    (docs/choices_cv.md, SemiSupervisedSVCCV); with more it was not measured."""
     few_label_prices: tuple[float, ...] = (0.1, 0.5, 1.0)
     """Prices of unlabeled rows that it tries then: with the four lower ones of the paper's grid besides, errors with 10
-    to 50 labels are the same (docs/choices.md, SemiSupervisedSVCCV), and a search of many classes takes twice as
+    to 50 labels are the same (docs/choices_cv.md, SemiSupervisedSVCCV), and a search of many classes takes twice as
     long."""
     averaged_folds: int = 5
     """Folds from which a search with few labels averages their functions: as many as it was measured with; each must
-    have seen most labels (docs/choices.md, SemiSupervisedSVCCV)."""
+    have seen most labels (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     lost_labels: float = 1.0
     """Labels held out that may not be lost, on average over the partitions, where such a search uses unlabeled rows: of
-    ten to fifty, less than one is chance (docs/choices.md, SemiSupervisedSVCCV)."""
+    ten to fifty, less than one is chance (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     few_label_partitions: int = 2
     """How often such a search deals labels to folds. Once loses 0.2 on average (error in per cent), three times gain
-    nothing on average and take half as long again (docs/choices.md, SemiSupervisedSVCCV)."""
+    nothing on average and take half as long again (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     share_slack: float = 0.1
     """How far the share of positives of their mean may be from the one estimated: with 0 clusters are cut, and nearer
-    than this some sets lose what others gain (docs/choices.md, SemiSupervisedSVCCV)."""
+    than this some sets lose what others gain (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
     """Widths that it tries then. Of the four above, with neighbours these are the two best with 10 to 50 labels; 16 is
-    far behind without them (docs/choices.md, SemiSupervisedSVCCV)."""
+    far behind without them (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     usual_neighbors: int = 6
-    """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices.md)."""
+    """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices_few_labels.md)."""
     most_rows_for_neighbors: int = 2500
     """Most rows for which a search tries neighbours on its own: a matrix of them is solved in two or three seconds."""
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
-    rank the candidates alike and cost far less (docs/choices.md)."""
+    rank the candidates alike and cost far less (docs/choices_cv.md)."""
     bag_prices: tuple[float, ...] = (1.0, 10.0)
-    """Prices of negative instances that MultiInstanceSVCCV tries; 100 adds nothing to an average (docs/choices.md)."""
+    """Prices of negative instances that MultiInstanceSVCCV tries; 100 adds nothing to an average
+    (docs/choices_bags.md)."""
     contexts: tuple[float, ...] = (0.0, 1.0, 10.0, 100.0)
     """Weights of the context that it tries: 0 is the paper's method, 100 is nearly the set kernel alone."""
     bag_gamma_factors: tuple[float, ...] = (1.0, 4.0)
-    """Multiples of gamma that it tries: with a quarter besides, the choice is worse (docs/choices.md)."""
+    """Multiples of gamma that it tries: with a quarter besides, the choice is worse (docs/choices_bags.md)."""
     tie_single: float = 1e-5
     """Values of f nearer than this, relative to the largest, count as equal for float32 rows: computed twice they may
     change places."""
@@ -132,22 +134,22 @@ class EstimatorConstants:
     cluster and many rows move; it then rises, as in deterministic annealing. Half powers of ten; a ladder from 0.001 on
     found the same on digits, for more time."""
     joint_rounds: int = 10
-    """Rounds at each of these prices: a bound, half of which is not reached either (docs/choices.md, constants)."""
+    """Rounds at each of these prices: a bound, half of which is not reached either (docs/choices_constants.md)."""
     few_moves: float = 3e-3
     """Share of the rows that may still move at the end of a price; a third of it found better clusters in one fit, for
-    more work, three times it about the same (docs/choices.md, constants)."""
+    more work, three times it about the same (docs/choices_constants.md)."""
     joint_rough: float = 5.0
     """SVMs on the way are solved to this many tol: on digits, USPS and emb_topics the adjusted Rand index is within
     0.007 of that of solving them well."""
     kept_spread: float = 0.9
     """What one linear function per cluster, each against the rest, must leave of the ratio of the scatter between
     clusters to that inside, which it starts with. Below it, k-means was better on 7 of 8 draws; above, the functions
-    were better on most (docs/choices.md, cluster sizes)."""
+    were better on most (docs/choices_clusters.md, cluster sizes)."""
     clearly_less: float = 0.85
     """A start of joined means is taken where the share of the loss that its functions leave over the ratio of scatters
     is less than this much of what k-means comes to. At 1 more is gained on uneven clusters, and more is lost on
-    emb_topics and USPS (docs/choices.md, cluster sizes). Two clusters of the relaxation are kept where they part less
-    than this much of the neighbours that those of k-means part, and do not leave as much more of the loss."""
+    emb_topics and USPS (docs/choices_clusters.md, cluster sizes). Two clusters of the relaxation are kept where they
+    part less than this much of the neighbours that those of k-means part, and do not leave as much more of the loss."""
     promising: float = 0.95
     """It is annealed only where that share is less than this much already for the starts as they are. Of 312 fits of
     clustering_sizes it was taken in 22, all of which were below 0.93; more than half of the fits were above 1."""
@@ -165,7 +167,7 @@ class EstimatorConstants:
     """Means for every cluster that a start joins its clusters from: enough to part what does not belong together."""
     parted_neighbors: int = 10
     """Nearest neighbours of a row by which two clusters are compared with those of k-means; 6 did as well
-    (docs/choices.md, two clusters)."""
+    (docs/choices_clusters.md, two clusters)."""
     fewest_rows: int = 5
     """Rows that a cluster of any size has at least: fewer are taken for outliers, around which margins are always
     large."""
@@ -174,7 +176,8 @@ class EstimatorConstants:
     were, among heavy tails)."""
     outlier_scatter: float = 1.5
     """Scatter of a row of a cluster with at most `smallest_cluster` of the rows, in units of that of the other cluster,
-    above which its rows are taken for outliers: these lie far from each other too (docs/choices.md, two clusters)."""
+    above which its rows are taken for outliers: these lie far from each other too (docs/choices_clusters.md, two
+    clusters)."""
     joined_draws: int = 2
     """Draws of k-means for these: few, since joining evens out what one draw has worse than another."""
     pair_steps: int = 50
@@ -194,7 +197,7 @@ class EstimatorConstants:
     no_direction: float = 1e-6
     """Eigenvalues of landmarks below this share of the largest are rounding, or negative."""
     k_means_rounds: int = 100
-    """Rounds of k-means in a start: a bound, a third of which does as well (docs/choices.md, constants); what follows
+    """Rounds of k-means in a start: a bound, a third of which does as well (docs/choices_constants.md); what follows
     moves the rows anyway."""
     start_draws: int = 4
     """Draws of k-means among the starts of two clusters, each judged by the objective of its SVM: k-means' own

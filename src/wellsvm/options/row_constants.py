@@ -39,7 +39,7 @@ class RowConstants:
     columns are far from 0 was a matter of the order where they lie about `far_columns` spreads from it."""
     far_columns: float = 4.0
     """Dense columns whose mean is this many times their spread from 0 are seen from their mean where there is an
-    intercept (docs/choices.md, columns far from 0)."""
+    intercept (docs/choices_constants.md, columns far from 0)."""
 
     # ------------------------------------------------------------------ rows in blocks
 
@@ -95,7 +95,8 @@ class RowConstants:
     """Rows of the squares in which a matrix is compared with its transpose: two of them fit into a processor's cache.
     On 5,256 rows 128 and 256 take a tenth of the time of comparing whole matrices, 64 and 512 half as much again."""
     neighbor_strength: float = 10.0
-    """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1 (docs/choices.md)."""
+    """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1
+    (docs/choices_few_labels.md)."""
     neighbor_matrices: int = 5
     """Matrices of float64 of the size of K that the deformed kernel needs at once: K, distances or the system and its
     factors, the deformed one, the mixed one."""

@@ -24,12 +24,12 @@ class SolverConstants:
     weights_goal: float = 0.5
     """The level method stops raising its lower bound within this many tol: the other half is alpha's."""
     level: float = 0.8
-    """Level between the bounds, as a share of the gap; 0.5 and 0.9 take a little more work (docs/choices.md,
-    constants)."""
+    """Level between the bounds, as a share of the gap; 0.5 and 0.9 take a little more work
+    (docs/choices_constants.md)."""
     more_fall: float = 4.0
     """While a new label vector has lowered the objective by some amount, the next level is at most this many times it
-    away: four rounds then reach any weight from a hundredth on. 2 and 16 take the same work (docs/choices.md,
-    constants)."""
+    away: four rounds then reach any weight from a hundredth on. 2 and 16 take the same work
+    (docs/choices_constants.md)."""
     enough_known: float = 0.5
     """A master whose objective has fallen enough for the next label vector ends once its gap is below this share of the
     fall (docs/performance.md)."""
@@ -49,7 +49,7 @@ class SolverConstants:
     """Whether margins outlive a change of prices, as the guess of a working set; where rows are many, they do. On texts
     of 2,000 rows that saved nothing, and the mean accuracy was lower by .0015 (18 fits, nine unchanged)."""
     most_epochs: int = 10
-    """Most epochs between two looks at mu: a bound; 5 and 20 take the same work (docs/choices.md, constants)."""
+    """Most epochs between two looks at mu: a bound; 5 and 20 take the same work (docs/choices_constants.md)."""
     few_rows: float = 0.5
     """Below this share of all rows they are visited without a pass to find the working set: it would cost more."""
     newton_columns: int = 3000
@@ -57,16 +57,16 @@ class SolverConstants:
     dense_epochs: float = 200.0
     """Epochs over all dense rows after which Newton's method takes over; where columns are uneven, it begins. With 20
     dense and sparse rows no longer gave one model to six digits; 50 and 800 change nothing on small fits
-    (docs/choices.md, constants)."""
+    (docs/choices_constants.md)."""
     bag_dense_epochs: float = 1.0
     """The same for the squared hinge loss of instances of bags: many SVMs on nearly the same rows follow one another
-    there, and Newton's method keeps its Hessian (docs/choices.md, many bags). For the hinge it takes longer."""
+    there, and Newton's method keeps its Hessian (docs/choices_bags.md, many bags). For the hinge it takes longer."""
     dense_newton_steps: int = 100
     """Newton steps on dense rows before they are given up: a bound; 50 end it sooner where columns are uneven, for the
-    same objective (docs/choices.md, constants)."""
+    same objective (docs/choices_constants.md)."""
     slow_newton: float = 0.25
     """The Hessian is made anew once a step has not lowered the excess to this share; 0.1 and 0.5 take a little more
-    work (docs/choices.md, constants)."""
+    work (docs/choices_constants.md)."""
     newton_goal: float = 0.01
     """Relative gap that Newton's method aims at on dense rows, as a share of the projected gradient asked for: its last
     step overshoots any goal, so that one round does."""
@@ -76,12 +76,12 @@ class SolverConstants:
     least_rounded_goal: float = 1e-3
     """Projected gradient below which coordinate descent, which knows the corner of the hinge, comes first again: it is
     then near the end, unless features are so large that it takes as many epochs as on any dense rows. 1e-4 and 1e-2
-    change nothing on small fits (docs/choices.md, constants)."""
+    change nothing on small fits (docs/choices_constants.md)."""
     widest_bend: float = 2.0
     """Slack at which the rounded hinge becomes a line, at first: from weights of 0 every row is then on the bend."""
     narrower: float = 0.1
     """Factor by which the bend of the hinge is narrowed where it costs too much; 0.03 and 0.3 take about the same work
-    (docs/choices.md, constants)."""
+    (docs/choices_constants.md)."""
     least_bend: float = 1e-9
     """Narrowest bend: below, the Hessian is all rounding."""
     most_in_single: float = 1e5
@@ -89,8 +89,7 @@ class SolverConstants:
     the 1 on its diagonal."""
     uneven: float = 100.0
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
-    coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices.md,
-    constants)."""
+    coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices_constants.md)."""
     wide_column: float = 10.0
     """Spread of a column from which a warning of no convergence names it first: bags of this spread take 16 times the
     epochs of those of spread 1, bags of spread 100 are not solved (docs/performance.md, large features)."""
@@ -122,7 +121,7 @@ class SolverConstants:
     newton_rows: int = 4000
     """Most rows of a Newton step: its matrix takes their square in memory, 128 MB."""
     newton_steps: int = 30
-    """Newton steps before it is given up: a bound, half of which is not reached either (docs/choices.md, constants)."""
+    """Newton steps before it is given up: a bound, half of which is not reached either (docs/choices_constants.md)."""
     newton_share: float = 0.01
     """Error of a margin at the end of a Newton step: this share of the violation asked for, ..."""
     least_newton_error: float = 1e-12
