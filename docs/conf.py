@@ -38,7 +38,8 @@ html_static_path = ["_static"]
 html_css_files = ["wellsvm.css"]
 html_show_sourcelink = False
 html_sidebars = {"index": []}
-WIDE_PAGES = ("which", "choices", "choices_*", "results", "reproduction", "benchmarks", "performance")
+CHOICES = sorted(page.stem for page in Path(__file__).parent.glob("choices*.md"))
+WIDE_PAGES = ("which", *CHOICES, "results", "reproduction", "benchmarks", "performance")
 html_theme_options = {
     "navigation_with_keys": False,
     "github_url": REPOSITORY,
