@@ -49,7 +49,7 @@ from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.linear import LinearRows
 from wellsvm.rows.making import gram_matrix
-from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors
+from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors, too_large_for_neighbors
 
 __all__ = ["KnownLabels", "SemiSupervisedBase"]
 
@@ -237,6 +237,11 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             linear.require_digits()
             X, linear = linear.taken(np.arange(X.shape[0])), linear.with_bias(0.0)
         K = gram_matrix(X, kernel, False, pairs).astype(np.float64, copy=False)
+        if trouble := too_large_for_neighbors(float(K.diagonal().max(initial=0.0)), C):
+            raise ValueError(
+                f"neighbors={neighbors} cannot be used: {trouble}. Scale the features, for instance with "
+                "sklearn.preprocessing.StandardScaler, or use neighbors=None, or lower C"
+            )
         mixed: GramRows = NeighborRows(K, graph_of(GramRows(K), neighbors), bias, linear)
         return mixed
 

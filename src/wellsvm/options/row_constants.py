@@ -93,6 +93,10 @@ class RowConstants:
     On 5,256 rows 128 and 256 take a tenth of the time of comparing whole matrices, 64 and 512 half as much again."""
     neighbor_strength: float = 10.0
     """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1 (docs/choices.md)."""
+    most_for_factors: float = 1e4
+    """Largest kernel value of a row with itself for which the deformed kernel comes from LU factors, which are quick
+    but lose digits as it rises: 300 rows of 20 normal columns times 10, 1e3 and 1e5 leave errors of 2e-10, 3e-6 and
+    2e-2 relative to the deformed kernel, its roots 2e-15."""
     neighbor_matrices: int = 5
     """Matrices of float64 of the size of K that the deformed kernel needs at once: K, distances or the system and its
     factors, the deformed one, the mixed one."""
