@@ -31,6 +31,11 @@ class RowConstants:
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
+    most_made_dense: int = 10_000_000
+    """Entries of sparse rows with long columns, zeros included, up to which they are made dense: 80 MB."""
+    nearly_full: float = 0.6
+    """Share of stored entries from which sparse rows with columns far from 0 are made dense, which takes hardly more
+    memory than they do."""
     column_sample: int = 2000
     """Rows by which columns are compared: with no more than these, in whatever order, all of them. With 200, which
     columns are far from 0 was a matter of the order where they lie about `far_columns` spreads from it."""
