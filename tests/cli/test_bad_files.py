@@ -251,3 +251,20 @@ def test_columns_of_one_name_that_are_not_used_do_no_harm(command, tmp_path):
     done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model.skops", *ignored)
     assert done.code == 0, done.err
     assert command("predict", tmp_path / "model.skops", tmp_path / "rows.csv").code == 0
+
+
+def test_a_name_that_looks_as_if_renamed_is_taken_as_it_is(command, tmp_path):
+    (tmp_path / "rows.csv").write_text(CSV.replace("a,b", "b,b_duplicated_0", 1))
+    done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model.skops", "--json")
+    assert done.code == 0, done.err
+    assert command("predict", tmp_path / "model.skops", tmp_path / "rows.csv").code == 0
+    assert command("convert", tmp_path / "rows.csv", tmp_path / "rows", "--label-column", "label").code == 0
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.csv", "model.v2"])
+def test_a_model_of_another_suffix_is_refused_before_the_fit(command, files, tmp_path, name):
+    done = command("fit", "clustering", files / "plain.csv", "-o", tmp_path / name)
+    assert done.code == 2
+    assert ".skops files" in done.err
+    assert "name it model.skops" in " ".join(done.err.split())
+    assert not list(tmp_path.iterdir())

@@ -22,7 +22,7 @@ from wellsvm._archives import read_at_most
 from wellsvm._memory import available_memory
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.cli._formats import Format, Layout
-from wellsvm.cli._frames import polars, read_csv, read_parquet
+from wellsvm.cli._frames import header_of_csv, polars, read_csv, read_parquet, separator_of
 from wellsvm.datasets import load_npz
 from wellsvm.rows.folder import open_rows
 
@@ -271,7 +271,9 @@ def _require_distinct(path: Path, columns: Sequence[str], used: set[str]) -> Non
     """No name twice among those that are used; polars has renamed the second column of a name in a CSV file."""
     for name in columns:
         first, renamed, number = name.rpartition(RENAMED)
-        if renamed and number.isdigit() and first in columns and used & {first, name}:
+        if not (renamed and number.isdigit() and first in columns and used & {first, name}):
+            continue
+        if name not in header_of_csv(path):
             raise ValueError(
                 f"{path} has two columns named {first!r}, of which the second was read as {name!r}; give every "
                 "column a name of its own"
@@ -296,7 +298,7 @@ def _frame(path: Path, form: Format) -> Any:
         if form is Format.PARQUET:
             frame = read_parquet(path)
         else:
-            frame = read_csv(path, "\t" if ".tsv" in path.suffixes else ",")
+            frame = read_csv(path, separator_of(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"{path} cannot be read as {form}: {first}") from error
