@@ -97,3 +97,11 @@ def test_rows_in_a_folder_give_the_same(tmp_path):
     write_rows(tmp_path / "rows", X, block_rows=100)
     models = [SemiSupervisedSVC(random_state=0, unlabeled=-1).fit(Z, y) for Z in (X, open_rows(tmp_path / "rows"))]
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+def test_dense_rows_of_wide_columns_do_not_wait_for_coordinate_descent():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 20))
+    truth = (X[:, 0] + rng.standard_normal(300) > 0).astype(int)
+    assert svm(LinearRows(1000 * X, 1.5), truth).n_epochs < 150  # it was the more than 200 of coordinate descent, first
+    assert svm(LinearRows(1000 * X, 1.5), truth).solved_to(1e-3)

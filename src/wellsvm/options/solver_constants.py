@@ -89,11 +89,11 @@ class SolverConstants:
     the 1 on its diagonal."""
     uneven: float = 100.0
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
-    coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices.md,
-    constants)."""
+    coordinate descent suffers the square of it. Newton's method begins where a column spreads by more. 30 and 300
+    change nothing on small fits (docs/choices.md, constants)."""
     wide_column: float = 10.0
     """Spread of a column from which a warning of no convergence names it first: bags of this spread take 16 times the
-    epochs of those of spread 1, bags of spread 100 are not solved (docs/performance.md, large features)."""
+    epochs of those of spread 1, bags of spread 1,000 are not solved (docs/performance.md, large features)."""
     outweighs: float = 200.0
     """Sparse rows have a long column where its variance is more than this many times that of all columns that are
     narrow beside it, as in a text with a column of prices; 1,000 texts of 400 words with a column of spread 30 take

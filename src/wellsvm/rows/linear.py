@@ -207,6 +207,11 @@ class LinearRows:
             return ""
         return long_columns(self._sample(), self.options)
 
+    @cached_property
+    def widest_spread(self) -> float:
+        """Of the columns of a dense X, told by a sample."""
+        return float(self._column_sample().std(axis=0).max(initial=0.0)) if self.dense and self.n_instances else 0.0
+
     @property
     def column_trouble(self) -> str:
         """`uneven_columns`, `long_columns` or, where there are none, the widest one if solvers suffer from it."""

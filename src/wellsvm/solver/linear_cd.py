@@ -232,7 +232,7 @@ class LinearState(State):
             return False
         if not self.rows.can_be_compact:
             return False
-        if self.rows.uneven_columns:
+        if self.rows.uneven_columns or self.rows.widest_spread > self.options.uneven:
             return True
         late = self._visits > self.options.dense_epochs * n_rows
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):
