@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._arguments import choice, flag, number, price, require_prices, whole_number
+from wellsvm._arguments import choice, flag, number, price, require_prices, sample_weights, whole_number
 from wellsvm._input import check_matrix, computed, is_sparse
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
@@ -133,7 +133,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         held_out: BoolArray | None = None,
     ) -> FloatArray:
         """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
-        weight = _check_sample_weight(sample_weight, partial.codes, dtype=np.float64, ensure_non_negative=True)
+        weight = sample_weights(sample_weight, partial.codes)
         C = np.where(partial.labeled, price("C", self.C), C_unlabeled)
         with np.errstate(over="ignore"):
             C *= weight
@@ -388,5 +388,4 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             Weights of the rows.
         """
         check_is_fitted(self)
-        require_labels(y, self.unlabeled, self.classes_)
-        return super().score(X, y, sample_weight)
+        return super().score(X, require_labels(y, self.unlabeled, self.classes_), sample_weight)
