@@ -232,6 +232,7 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     pl = polars()
     if frame.columns and all(_is_number(name) for name in frame.columns):
         raise ValueError(f"{path} has numbers in its first line, which must name the columns")
+    _require_separated(path, frame.columns, form)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
     given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
@@ -265,6 +266,19 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     for series in kept.values():
         _cells(path, series.head(1))
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
+
+
+def _require_separated(path: Path, columns: Sequence[str], form: Format) -> None:
+    """Refuse a file whose only column has a name that another separator would part."""
+    if form is not Format.CSV or len(columns) != 1:
+        return
+    used = separator_of(path)
+    other = next((mark for mark in (",", ";", "\t", "|") if mark != used and mark in columns[0]), None)
+    if other is not None:
+        raise ValueError(
+            f"{path} has one column, {columns[0]!r:.60}: its cells seem to be separated by {other!r}, where {used!r} "
+            "is expected. Save it with commas, or with tabs and the suffix .tsv"
+        )
 
 
 def _require_distinct(path: Path, columns: Sequence[str], used: set[str]) -> None:
@@ -301,7 +315,8 @@ def _frame(path: Path, form: Format) -> Any:
             frame = read_csv(path, separator_of(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"{path} cannot be read as {form}: {first}") from error
+        way_out = "; save it as UTF-8" if "utf-8" in first.lower() else ""
+        raise ValueError(f"{path} cannot be read as {form}: {first}{way_out}") from error
     return frame
 
 
