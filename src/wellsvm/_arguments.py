@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
 from wellsvm._files import as_path
 from wellsvm._typing import FloatArray
@@ -20,7 +21,7 @@ from wellsvm.options import Options
 
 __all__ = [
     "as_array", "at_least", "at_most", "choice", "flag", "number", "path", "price", "require_class", "require_prices",
-    "seed_of", "threads", "whole_number", "whole_numbers",
+    "sample_weights", "seed_of", "threads", "whole_number", "whole_numbers",
 ]  # fmt: skip
 
 
@@ -122,6 +123,14 @@ def price(name: str, value: Any, *, open_low: bool = True) -> float:
         limits = f"between {Options.least_price:g} and {Options.largest_price:g}"
         raise ValueError(f"{name} must be {limits}; got {name}={value!r}")
     return checked
+
+
+def sample_weights(values: Any, X: Any) -> FloatArray:
+    """Check weights of the rows of X; None is 1 for all."""
+    try:
+        return np.asarray(_check_sample_weight(values, X, dtype=np.float64, ensure_non_negative=True))
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error) if "sample_weight" in str(error) else f"sample_weight: {error}") from error
 
 
 def require_prices(prices: FloatArray, weights: str) -> None:

@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from wellsvm._memory import require_room
+from wellsvm._not_numbers import refuse_dates, refuse_masked, what_is_no_number
 from wellsvm._typing import Matrix
 from wellsvm.options import Options
 from wellsvm.rows.blocks import Blocks
@@ -56,8 +57,8 @@ def check_matrix(
         X = checked_sparse(X, name, own=own or not linear)
     else:
         require_unique_names(X, name)
-        if getattr(getattr(X, "dtype", None), "kind", "-") in "mM":  # scikit-learn counts their days
-            raise ValueError(f"Input {name} holds dates; convert them to meaningful numbers")
+        refuse_dates(X, name)
+        refuse_masked(X, name, row_name)
     try:
         with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is told below
             X = validate(
@@ -66,6 +67,11 @@ def check_matrix(
             )  # fmt: skip
     except OverflowError as error:  # of Python's own integers
         raise ValueError(f"Input {name} has a value that no float64 can hold: {error}") from error
+    except (TypeError, ValueError) as error:
+        told = "" if sparse.issparse(X) else what_is_no_number(X, name, row_name, str(error))
+        if not told:
+            raise
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(told) from error
     if reset:
         require_room(*X.shape)
     values = (X.data if sparse.issparse(X) else X).ravel()

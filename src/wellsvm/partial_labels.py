@@ -8,7 +8,6 @@ never imported.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Number
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
+
+from wellsvm._ambiguous_labels import assumed_unlabeled, refuse_empty_strings, warn_of_words_for_missing
 
 __all__ = [
     "PartialLabels",
@@ -105,9 +106,10 @@ def normalize_partial_labels(y: Any, unlabeled: Any = "auto") -> PartialLabels:
         rows, known = rows[keep], known[keep]
     _check_discrete(known, rows)
     if auto:
-        _refuse_empty_strings(known, rows)
+        refuse_empty_strings(known, rows)
+        warn_of_words_for_missing(known)
     if auto and not n_missing:
-        keep = ~_assumed_unlabeled(known)
+        keep = ~assumed_unlabeled(known)
         rows, known = rows[keep], known[keep]
     if not known.size:
         raise ValueError(
@@ -193,10 +195,12 @@ def require_one_kind(y: Any) -> None:
             raise _mixed(kinds)
 
 
-def require_label_values(y: Any) -> None:
-    """Raise an error for values that cannot be labels, as `normalize_partial_labels` does; ignore missing cells."""
+def require_label_values(y: Any) -> NDArray[Any]:
+    """The cells that hold labels, as an array of their type; an error for values that cannot be labels, as by
+    `normalize_partial_labels`."""
     known, missing = _split_missing(y)
     _check_discrete(known, np.flatnonzero(~missing))
+    return known
 
 
 def _mixed(kinds: Iterable[str]) -> TypeError:
@@ -347,48 +351,3 @@ def _check_discrete(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
             f"Unknown label type: continuous. y[{rows[first]}] = {known[first]} is not a whole number; a "
             "classifier expects discrete classes, not a regression target."
         )
-
-
-def _refuse_empty_strings(known: NDArray[Any], rows: NDArray[np.intp]) -> None:
-    """Raise ValueError for labels that are empty strings: files have them where a label is missing."""
-    empty = known == "" if known.dtype.kind in "UO" else np.zeros(known.size, dtype=bool)
-    if empty.any():
-        raise ValueError(
-            f"y has {int(empty.sum())} empty string(s), the first at index {rows[np.argmax(empty)]}: the empty string "
-            "may be a class or stand for missing labels. Pass unlabeled=None if it is a class, or unlabeled='' if it "
-            "marks unlabeled rows."
-        )
-
-
-def _assumed_unlabeled(known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Apply ``unlabeled="auto"`` to a target without missing cells: which rows does -1 mark?"""
-    nothing = np.zeros(known.size, dtype=bool)
-    if known.dtype.kind not in "if" or not (known == -1).any():
-        return nothing
-    others = [v.item() for v in np.unique(known) if v != -1]
-    if not others:
-        raise ValueError(
-            "y contains only -1: either every row is unlabeled (then use MaxMarginClustering) or y has 1 class, "
-            "while at least 2 classes are needed."
-        )
-    if others == [1]:
-        warnings.warn(
-            "y contains only -1 and +1, so every row is treated as labeled. Pass unlabeled=None to confirm, "
-            "or unlabeled=-1 if -1 marks unlabeled rows.",
-            UserWarning,
-            stacklevel=3,
-        )
-        return nothing
-    if len(others) == 1:
-        raise ValueError(
-            f"y contains only -1 and {others[0]}: -1 may be a class or mark unlabeled rows. Pass unlabeled=None "
-            "if it is a class, or unlabeled=-1 if it marks unlabeled rows."
-        )
-    if others == [0, 1]:
-        warnings.warn(
-            "y contains -1, 0 and 1: -1 is treated as unlabeled, 0 and 1 as classes. Pass unlabeled=-1 to "
-            "confirm, unlabeled=0 if 0 marks unlabeled rows, or unlabeled=None if all three are classes.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return np.asarray(known == -1)

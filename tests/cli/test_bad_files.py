@@ -111,7 +111,7 @@ BAD = {
         ROWS, "d.csv", CSV + "1,n/a,x\n", "column 'b' holds 'n/a' in data row 6, which is not a number"
     ),
     "csv: text column": Bad(CLUSTER, "d.csv", CSV, "column 'label' holds 'x' in data row 1"),
-    "csv: other separator": Bad(ROWS, "d.csv", CSV.replace(",", ";"), "no column 'label' for the labels"),
+    "csv: other separator": Bad(ROWS, "d.csv", CSV.replace(",", ";"), "its cells seem to be separated by ';'"),
     "csv: no label column": Bad(
         ROWS,
         "d.csv",
@@ -251,3 +251,36 @@ def test_columns_of_one_name_that_are_not_used_do_no_harm(command, tmp_path):
     done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model.skops", *ignored)
     assert done.code == 0, done.err
     assert command("predict", tmp_path / "model.skops", tmp_path / "rows.csv").code == 0
+
+
+def test_a_name_that_looks_as_if_renamed_is_taken_as_it_is(command, tmp_path):
+    (tmp_path / "rows.csv").write_text(CSV.replace("a,b", "b,b_duplicated_0", 1))
+    done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model.skops", "--json")
+    assert done.code == 0, done.err
+    assert command("predict", tmp_path / "model.skops", tmp_path / "rows.csv").code == 0
+    assert command("convert", tmp_path / "rows.csv", tmp_path / "rows", "--label-column", "label").code == 0
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.csv", "model.v2"])
+def test_a_model_of_another_suffix_is_refused_before_the_fit(command, files, tmp_path, name):
+    done = command("fit", "clustering", files / "plain.csv", "-o", tmp_path / name)
+    assert done.code == 2
+    assert ".skops files" in done.err
+    assert "name it model.skops" in " ".join(done.err.split())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("name", "separator"), [("rows.csv", ";"), ("rows.csv", "\t"), ("rows.tsv", ",")])
+def test_another_separator_is_told(command, tmp_path, name, separator):
+    (tmp_path / name).write_text(CSV.replace(",", separator))
+    done = command("fit", "semi-supervised", tmp_path / name, "-o", tmp_path / "model.skops")
+    assert done.code == 1
+    assert f"its cells seem to be separated by {separator!r}" in done.err
+    assert "Save it with commas, or with tabs and the suffix .tsv" in done.err
+
+
+def test_text_that_is_not_utf_8_is_told(command, tmp_path):
+    (tmp_path / "rows.csv").write_bytes(CSV.replace("x", "s\xed").encode("latin-1"))
+    done = command("fit", "semi-supervised", tmp_path / "rows.csv", "-o", tmp_path / "model.skops")
+    assert done.code == 1
+    assert "save it as UTF-8" in done.err

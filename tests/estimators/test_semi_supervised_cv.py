@@ -535,10 +535,10 @@ def tried(model):
 
 def test_neighbors_are_tried_only_where_rows_are_few_unless_asked_for():
     model = SemiSupervisedSVCCV()
-    assert model._neighbor_grid(sp.csr_matrix((Options.most_rows_for_neighbors, 2))) == [None, 6]
-    assert model._neighbor_grid(sp.csr_matrix((Options.most_rows_for_neighbors + 1, 2))) == [None]
-    assert SemiSupervisedSVCCV(neighbors=(8, None))._neighbor_grid(sp.csr_matrix((10**6, 2))) == [None, 8]
-    assert SemiSupervisedSVCCV(neighbors=None)._neighbor_grid(sp.csr_matrix((10, 2))) == [None]
+    assert model._neighbor_grid(sp.csr_matrix((Options.most_rows_for_neighbors, 2)), 1.0) == [None, 6]
+    assert model._neighbor_grid(sp.csr_matrix((Options.most_rows_for_neighbors + 1, 2)), 1.0) == [None]
+    assert SemiSupervisedSVCCV(neighbors=(8, None))._neighbor_grid(sp.csr_matrix((10**6, 2)), 1.0) == [None, 8]
+    assert SemiSupervisedSVCCV(neighbors=None)._neighbor_grid(sp.csr_matrix((10, 2)), 1.0) == [None]
 
 
 def test_a_mixed_kernel_of_price_zero_is_not_the_supervised_model():

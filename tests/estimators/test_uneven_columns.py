@@ -92,6 +92,9 @@ def test_bags_of_large_features_end_soon_and_the_warning_names_a_column_first():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         model.fit(Bags(10.0 * X, groups), y)  # was not solved
-    with pytest.warns(ConvergenceWarning, match=r"^MultiInstanceSVC: column \d of X spreads as far as 1\d\d, .*Scaler"):
-        model.fit(Bags(100.0 * X, groups), y)
+        model.fit(Bags(100.0 * X, groups), y)  # by Newton's method from the start
+    with pytest.warns(
+        ConvergenceWarning, match=r"^MultiInstanceSVC: column \d of X spreads as far as 1.\d+e\+03, .*Scaler"
+    ):
+        model.fit(Bags(1000.0 * X, groups), y)
     assert model.history_[-1].epochs <= 5 * 11_000  # of each of at most five masters

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
-from wellsvm import SemiSupervisedSVC
+from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV
 from wellsvm.engine.neighborhood import graph_of
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, kernels
@@ -75,3 +77,54 @@ def test_sizes_that_do_not_fit_are_refused_before_any_memory_is_taken(monkeypatc
         SemiSupervisedSVC(kernel="rbf", neighbors=6, unlabeled=-1, cache_size=1).fit(X, y)
     with pytest.raises(ValueError, match="neighbors must be a whole number of at least 1"):
         SemiSupervisedSVC(neighbors=0, unlabeled=-1).fit(X, y)
+
+
+def test_large_features_are_deformed_as_exactly_as_small_ones():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    coef = np.random.default_rng(1).standard_normal((1, 60))
+    for size in (1e3, 1e6):
+        K = (size * X) @ (size * X).T
+        L = graph_of(GramRows(K), 6)
+        rows = NeighborRows(K.copy(), L, 0.0)
+        inner = np.linalg.inv(np.eye(4) + Options.neighbor_strength * size**2 * X.T @ (L @ X))  # of 4 x 4: exact
+        deformed = size**2 * X @ inner @ X.T
+        deformed *= np.trace(K) / np.trace(deformed)
+        np.testing.assert_allclose(rows.K, 0.5 * (K + deformed), rtol=0, atol=1e-10 * np.abs(K).max())
+        plain = rows.split_intercept(coef)[0]
+        np.testing.assert_allclose(K @ plain.T, rows.K @ coef.T, rtol=0, atol=1e-9 * np.abs(K).max())
+
+
+def test_the_size_of_the_features_does_not_spoil_a_fit():
+    X, y_partial, truth = two_blobs()
+    scores = [
+        SemiSupervisedSVC(neighbors=6, unlabeled=-1, random_state=0).fit(size * X, y_partial).score(size * X, truth)
+        for size in (1.0, 1e5, 1e6)
+    ]
+    assert min(scores) > 0.95
+
+
+def two_blobs():
+    rng = np.random.default_rng(0)
+    truth = np.arange(80) % 2
+    X = rng.standard_normal((80, 5)) + 3.0 * truth[:, None] - 1.5
+    return X, np.where(np.arange(80) < 12, truth, -1), truth
+
+
+def test_features_too_large_for_neighbors_are_refused_by_that_name():
+    X, y_partial, _ = two_blobs()
+    with pytest.raises(ValueError, match=r"neighbors=6 cannot be used: .*too large for C=2.*use neighbors=None"):
+        SemiSupervisedSVC(neighbors=6, unlabeled=-1).fit(1e8 * X, y_partial)
+    with pytest.raises(ValueError, match=r"neighbors=6 cannot be used"):
+        SemiSupervisedSVCCV(neighbors=[None, 6], unlabeled=-1).fit(1e8 * X, y_partial)
+
+
+def test_a_search_leaves_out_the_neighbors_that_large_features_do_not_allow_and_says_so():
+    X, y_partial, truth = two_blobs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SemiSupervisedSVCCV(unlabeled=-1, random_state=0).fit(1e6 * X, y_partial)
+    assert [candidate["neighbors"] for candidate in model.candidates_] == [None, 6]
+    with pytest.warns(UserWarning, match="does not try neighbors=6: .*too large for C=2"):
+        model = SemiSupervisedSVCCV(unlabeled=-1, random_state=0).fit(1e8 * X, y_partial)
+    assert [candidate["neighbors"] for candidate in model.candidates_] == [None]
+    assert model.score(1e8 * X, truth) > 0.9

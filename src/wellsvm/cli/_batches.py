@@ -18,7 +18,7 @@ from wellsvm.cli._data import (
     table_of_svmlight,
 )
 from wellsvm.cli._formats import Format, Layout
-from wellsvm.cli._frames import batches_of_csv, batches_of_parquet, polars
+from wellsvm.cli._frames import batches_of_csv, batches_of_parquet, polars, separator_of
 
 __all__ = ["batches"]
 
@@ -67,8 +67,7 @@ def _as_it_is(file: Any) -> Any:
 
 
 def _frames(path: Path, layout: Layout, form: Format) -> Iterator[tuple[Table, float]]:
-    separator = "\t" if ".tsv" in path.suffixes else ","
-    frames = batches_of_parquet(path) if form is Format.PARQUET else batches_of_csv(path, separator)
+    frames = batches_of_parquet(path) if form is Format.PARQUET else batches_of_csv(path, separator_of(path))
     for frame, share in _errors_named(path, form, frames):
         table = table_of_frame(path, frame, layout, form)
         if table.X.shape[0]:

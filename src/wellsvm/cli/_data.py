@@ -22,7 +22,7 @@ from wellsvm._archives import read_at_most
 from wellsvm._memory import available_memory
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.cli._formats import Format, Layout
-from wellsvm.cli._frames import polars, read_csv, read_parquet
+from wellsvm.cli._frames import header_of_csv, polars, read_csv, read_parquet, separator_of
 from wellsvm.datasets import load_npz
 from wellsvm.rows.folder import open_rows
 
@@ -232,6 +232,7 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     pl = polars()
     if frame.columns and all(_is_number(name) for name in frame.columns):
         raise ValueError(f"{path} has numbers in its first line, which must name the columns")
+    _require_separated(path, frame.columns, form)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
     given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
@@ -267,11 +268,26 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
 
 
+def _require_separated(path: Path, columns: Sequence[str], form: Format) -> None:
+    """Refuse a file whose only column has a name that another separator would part."""
+    if form is not Format.CSV or len(columns) != 1:
+        return
+    used = separator_of(path)
+    other = next((mark for mark in (",", ";", "\t", "|") if mark != used and mark in columns[0]), None)
+    if other is not None:
+        raise ValueError(
+            f"{path} has one column, {columns[0]!r:.60}: its cells seem to be separated by {other!r}, where {used!r} "
+            "is expected. Save it with commas, or with tabs and the suffix .tsv"
+        )
+
+
 def _require_distinct(path: Path, columns: Sequence[str], used: set[str]) -> None:
     """No name twice among those that are used; polars has renamed the second column of a name in a CSV file."""
     for name in columns:
         first, renamed, number = name.rpartition(RENAMED)
-        if renamed and number.isdigit() and first in columns and used & {first, name}:
+        if not (renamed and number.isdigit() and first in columns and used & {first, name}):
+            continue
+        if name not in header_of_csv(path):
             raise ValueError(
                 f"{path} has two columns named {first!r}, of which the second was read as {name!r}; give every "
                 "column a name of its own"
@@ -296,10 +312,11 @@ def _frame(path: Path, form: Format) -> Any:
         if form is Format.PARQUET:
             frame = read_parquet(path)
         else:
-            frame = read_csv(path, "\t" if ".tsv" in path.suffixes else ",")
+            frame = read_csv(path, separator_of(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"{path} cannot be read as {form}: {first}") from error
+        way_out = "; save it as UTF-8" if "utf-8" in first.lower() else ""
+        raise ValueError(f"{path} cannot be read as {form}: {first}{way_out}") from error
     return frame
 
 

@@ -15,7 +15,15 @@ from typing import Any, BinaryIO
 
 from wellsvm._archives import most_bytes, read_at_most
 
-__all__ = ["batches_of_csv", "batches_of_parquet", "polars", "read_csv", "read_parquet"]
+__all__ = [
+    "batches_of_csv",
+    "batches_of_parquet",
+    "header_of_csv",
+    "polars",
+    "read_csv",
+    "read_parquet",
+    "separator_of",
+]
 
 # The beginnings of what polars unpacks by itself: gzip and zlib are unpacked here, under a limit.
 GZIP, ZLIB, ZSTD = b"\x1f\x8b", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"), b"\x28\xb5\x2f\xfd"
@@ -90,9 +98,19 @@ def _head(path: Path) -> bytes:
         return file.read(4)
 
 
-def read_csv(path: Path, separator: str) -> Any:
-    """The frame of a CSV file, which may be packed by gzip, zlib or zstd."""
-    options = {"infer_schema_length": None, "separator": separator}
+def header_of_csv(path: Path) -> tuple[Any, ...]:
+    """The names in the first line of a CSV file as they stand there."""
+    return tuple(read_csv(path, separator_of(path), has_header=False, n_rows=1, infer_schema=False).row(0))
+
+
+def separator_of(path: Path) -> str:
+    """What stands between the cells of a CSV file, by its suffix."""
+    return "\t" if ".tsv" in path.suffixes else ","
+
+
+def read_csv(path: Path, separator: str, **others: Any) -> Any:
+    """The frame of a CSV file, which may be packed by gzip, zlib or zstd; ``others`` are options of polars."""
+    options = {"infer_schema_length": None, "separator": separator, **others}
     head = _head(path)
     if head.startswith(GZIP) or head[:2] in ZLIB:
         try:

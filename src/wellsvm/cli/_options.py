@@ -130,7 +130,7 @@ ModelOutput = Annotated[
     Path,
     typer.Option(
         "--output", "-o", metavar="FILE", show_default=False,
-        help="Where to save the model (.skops). An existing file is replaced only after success.",
+        help="Where to save the model, as FILE.skops. An existing file is replaced only after success.",
     ),
 ]  # fmt: skip
 How = Annotated[Format, typer.Option("--format", help="Format of DATA; 'auto' uses the file name's suffix.")]

@@ -29,6 +29,8 @@ from wellsvm.rows.blocks import Blocks
 
 __all__ = ["Job", "as_label", "asked_balance", "labels_of", "on_bags", "on_clusters", "on_rows", "pairs_in"]
 
+# The suffix of saved models; a name without any will do, too.
+MODEL = ".skops"
 # Fits a model to a table and gives what there is to tell of this task.
 Trainer: TypeAlias = Callable[[Any, Table], dict[str, Any]]
 
@@ -49,6 +51,11 @@ class Job:
     def run(self, task: str, model: Any, train: Trainer) -> None:
         """Do it. The model is written when all else has gone well."""
         check_output("--output", self.output, self.data)
+        if self.output.suffix.lower() not in ("", MODEL):
+            raise typer.BadParameter(
+                f"--output: models are saved as {MODEL} files, and {self.output.name} has the suffix "
+                f"{self.output.suffix}; name it {self.output.with_suffix(MODEL).name}"
+            )
         if self.report is not None:
             check_output("--report", self.report, self.data)
         with told_in_one_line(), warnings_as_lines() as told:

@@ -6,6 +6,7 @@ so there is one at a time; shares hardly depend on the matrix, so those of the f
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial as bind
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wellsvm._typing import BoolArray, FloatArray, IntArray, Matrix
+from wellsvm._warnings import callers_level
 from wellsvm.engine.along_prices import Found, found_along_prices
 from wellsvm.engine.functions import Functions
 from wellsvm.engine.recipe import values_of
@@ -28,13 +30,15 @@ from wellsvm.partial_labels import PartialLabels
 from wellsvm.rows import Rows
 from wellsvm.rows.coordinates import Coordinates
 from wellsvm.rows.kernels import Kernel
+from wellsvm.rows.linear import LinearRows
 from wellsvm.rows.making import shared_pairs
+from wellsvm.rows.neighbors import too_large_for_neighbors
 from wellsvm.threads import run
 
 if TYPE_CHECKING:
     from wellsvm.estimators.semi_supervised_cv import SemiSupervisedSVCCV
 
-__all__ = ["FoldSearch", "TrialData"]
+__all__ = ["FoldSearch", "TrialData", "leaves_out_neighbors"]
 
 
 class Judged(NamedTuple):
@@ -211,3 +215,20 @@ class FoldSearch:
         return found_along_prices(
             rows, label_sets, free, losses, together, space, self.roughly, data.options.tol, data.seed
         )
+
+
+def leaves_out_neighbors(estimator: Any, X: Matrix, C: float) -> bool:
+    """Whether a search without given ``neighbors`` does without them, as X is too large for them at the price C; told.
+
+    Only the linear kernel can go on: it needs no kernel matrix. Others refuse such an X in their own words.
+    """
+    if not (isinstance(estimator.kernel, str) and estimator.kernel == "linear"):
+        return False
+    largest = float(LinearRows(X, float(estimator.fit_intercept)).settled().squared_norms.max(initial=0.0))
+    if trouble := too_large_for_neighbors(largest, C):
+        warnings.warn(
+            f"{type(estimator).__name__} does not try neighbors={Options.usual_neighbors}: {trouble}. Scale the "
+            "features, for instance with sklearn.preprocessing.StandardScaler, or pass neighbors=None",
+            stacklevel=callers_level(),
+        )
+    return bool(trouble)

@@ -74,7 +74,11 @@ class GroupShares:
 
 def read_group_shares(n_rows: int, y: Any, groups: Any, proportions: Any, classes: Any, unlabeled: Any) -> GroupShares:
     """Read what `ProportionSVC.fit` takes; see there."""
-    partial = None if y is None else normalize_partial_labels(y, unlabeled)
+    try:
+        partial = None if y is None else normalize_partial_labels(y, unlabeled)
+    except ValueError as error:
+        hint = " If y holds the shares of groups, pass them as proportions=..." if proportions is None else ""
+        raise ValueError(f"{error}{hint}") from error
     if partial is not None and partial.codes.size != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y {partial.codes.size}"

@@ -23,15 +23,17 @@ TOOLS = "wellsvm.model_selection.SemiSupervisedSplit or scoring=wellsvm.metrics.
 ENCODING = ("sklearn.ensemble._base", "sklearn.ensemble._bagging", "sklearn.multiclass")
 
 
-def require_labels(y: Any, unlabeled: Any, classes: np.ndarray) -> None:
-    """Refuse to score rows that have no label, or something that is none."""
-    require_label_values(y)
+def require_labels(y: Any, unlabeled: Any, classes: np.ndarray) -> np.ndarray:
+    """The labels to score by, of their own type: scikit-learn cannot compare numbers among objects, as they are where
+    others were None. Rows that have no label, or something that is none, are refused."""
+    labels = require_label_values(y)
     n_unlabeled = int(np.count_nonzero(unlabeled_cells(y, unlabeled, classes)))
     if n_unlabeled:
         raise ValueError(
             f"{n_unlabeled} of the {len(y)} rows to score are unlabeled and cannot be scored: score only labeled rows, "
             f"in searches and cross-validation with cv={TOOLS}"
         )
+    return labels
 
 
 def require_marked(estimator: str, partial: PartialLabels, unlabeled: Any) -> None:

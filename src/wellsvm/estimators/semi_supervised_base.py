@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from wellsvm._arguments import choice, flag, number, price, require_prices, whole_number
+from wellsvm._arguments import choice, flag, number, price, require_prices, sample_weights, whole_number
 from wellsvm._input import check_matrix, computed, is_sparse
 from wellsvm._lazy import lazy_on_dask
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
@@ -49,7 +49,7 @@ from wellsvm.rows.coordinates import Coordinates, coordinates_of
 from wellsvm.rows.kernels import Kernel
 from wellsvm.rows.linear import LinearRows
 from wellsvm.rows.making import gram_matrix
-from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors
+from wellsvm.rows.neighbors import NeighborRows, require_room_for_neighbors, too_large_for_neighbors
 
 __all__ = ["KnownLabels", "SemiSupervisedBase"]
 
@@ -133,7 +133,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         held_out: BoolArray | None = None,
     ) -> FloatArray:
         """C of every row; 0 for rows ``held_out``, which do not count in the class weights either."""
-        weight = _check_sample_weight(sample_weight, partial.codes, dtype=np.float64, ensure_non_negative=True)
+        weight = sample_weights(sample_weight, partial.codes)
         C = np.where(partial.labeled, price("C", self.C), C_unlabeled)
         with np.errstate(over="ignore"):
             C *= weight
@@ -237,6 +237,11 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             linear.require_digits()
             X, linear = linear.taken(np.arange(X.shape[0])), linear.with_bias(0.0)
         K = gram_matrix(X, kernel, False, pairs).astype(np.float64, copy=False)
+        if trouble := too_large_for_neighbors(float(K.diagonal().max(initial=0.0)), C):
+            raise ValueError(
+                f"neighbors={neighbors} cannot be used: {trouble}. Scale the features, for instance with "
+                "sklearn.preprocessing.StandardScaler, or use neighbors=None, or lower C"
+            )
         mixed: GramRows = NeighborRows(K, graph_of(GramRows(K), neighbors), bias, linear)
         return mixed
 
@@ -383,5 +388,4 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             Weights of the rows.
         """
         check_is_fitted(self)
-        require_labels(y, self.unlabeled, self.classes_)
-        return super().score(X, y, sample_weight)
+        return super().score(X, require_labels(y, self.unlabeled, self.classes_), sample_weight)

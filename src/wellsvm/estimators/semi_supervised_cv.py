@@ -18,7 +18,7 @@ from wellsvm.engine.recipe import Fit, Task
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, fitting, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
-from wellsvm.estimators.fold_search import FoldSearch, TrialData
+from wellsvm.estimators.fold_search import FoldSearch, TrialData, leaves_out_neighbors
 from wellsvm.estimators.held_out_choice import choose, choose_by_labels, errors_to_beat, few_label_folds
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
@@ -217,8 +217,8 @@ stopping, weight_update, search, intercept_scaling, probability
         X, partial = self._validate(X, y)
         few = np.count_nonzero(partial.labeled) <= Options.few_labels
         search_for_labels = self._search_for(X, len(partial.classes))
-        matrices, trials = self._matrices(X, few), self._trials(search_for_labels)
-        grid = self._grid(few and search_for_labels != "local")
+        grid, trials = self._grid(few and search_for_labels != "local"), self._trials(search_for_labels)
+        matrices = self._matrices(X, few, float(self._prices(X, partial, sample_weight, grid[-1]).max()))
         for trial in trials:
             trial._inits(partial, trial._label_sets(partial))
         data = TrialData(
@@ -340,10 +340,10 @@ stopping, weight_update, search, intercept_scaling, probability
         usual = Options.few_label_prices if few else PAPER_GRID
         return _rising("Cs_unlabeled", usual if self.Cs_unlabeled is None else self.Cs_unlabeled)
 
-    def _matrices(self, X: Matrix, few: bool) -> list[tuple[Kernel, int | None]]:
+    def _matrices(self, X: Matrix, few: bool, C: float) -> list[tuple[Kernel, int | None]]:
         """Kernels, and neighbours to mix them with, those without first. Few labels choose among few: the width is
         theirs to choose where neighbours are mixed in, and the plain kernel is there to be beaten."""
-        kernels, numbers = self._kernels(X, few), self._neighbor_grid(X)
+        kernels, numbers = self._kernels(X, few), self._neighbor_grid(X, C)
         left_to_us = all(isinstance(given, str) for given in (self.gammas, self.neighbors))
         plain = kernels[:1] if few and left_to_us and len(numbers) > 1 else kernels
         return [(kernel, n) for n in numbers for kernel in (plain if n is None else kernels)]
@@ -362,13 +362,13 @@ stopping, weight_update, search, intercept_scaling, probability
         gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", gammas)]
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
-    def _neighbor_grid(self, X: Matrix) -> list[int | None]:
-        """Numbers of neighbours to try, None first: it is what the others must beat."""
+    def _neighbor_grid(self, X: Matrix, C: float) -> list[int | None]:
+        """Numbers of neighbours to try, None first: it is what the others must beat. C is the largest price."""
         if isinstance(self.neighbors, str) and self.neighbors == "auto":
             few = (
                 X.shape[0] <= Options.most_rows_for_neighbors and self.cache_size is None and not isinstance(X, Blocks)
             )
-            return [None, Options.usual_neighbors] if few else [None]
+            return [None, Options.usual_neighbors] if few and not leaves_out_neighbors(self, X, C) else [None]
         given = [self.neighbors] if self.neighbors is None else _sequence("neighbors", self.neighbors)
         numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]
         return sorted(set(numbers), key=lambda n: 0 if n is None else n)

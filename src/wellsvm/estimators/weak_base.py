@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
-from wellsvm._arguments import price, require_prices, seed_of, threads
+from wellsvm._arguments import price, require_prices, sample_weights, seed_of, threads
 from wellsvm._input import check_matrix
 from wellsvm._typing import BoolArray, FloatArray, LabelArray, Matrix
 from wellsvm.engine.recipe import Fit, Guess, Opening, Task
@@ -89,7 +88,7 @@ class WeakBase(SemiSupervisedBase):
         Two classes are one problem, which leaves the threads to the passes over its rows.
         """
         options, n_jobs = self._options(), threads(self.n_jobs)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = sample_weights(sample_weight, X)
         if not np.any(weight > 0):  # scikit-learn refuses it from 1.7 on
             raise ValueError("sample_weight is 0 for every row; nothing is left to learn from")
         with np.errstate(over="ignore"):

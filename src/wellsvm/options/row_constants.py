@@ -34,6 +34,11 @@ class RowConstants:
     thread_pieces: int = 20
     """How much smaller the pieces of a pass are with threads, so that all of them have some."""
 
+    most_made_dense: int = 10_000_000
+    """Entries of sparse rows with long columns, zeros included, up to which they are made dense: 80 MB."""
+    nearly_full: float = 0.6
+    """Share of stored entries from which sparse rows with columns far from 0 are made dense, which takes hardly more
+    memory than they do."""
     column_sample: int = 2000
     """Rows by which columns are compared: with no more than these, in whatever order, all of them. With 200, which
     columns are far from 0 was a matter of the order where they lie about `far_columns` spreads from it."""
@@ -97,6 +102,10 @@ class RowConstants:
     neighbor_strength: float = 10.0
     """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1
     (docs/choices_few_labels.md)."""
+    most_for_factors: float = 1e4
+    """Largest kernel value of a row with itself for which the deformed kernel comes from LU factors, which are quick
+    but lose digits as it rises: 300 rows of 20 normal columns times 10, 1e3 and 1e5 leave errors of 2e-10, 3e-6 and
+    2e-2 relative to the deformed kernel, its roots 2e-15."""
     neighbor_matrices: int = 5
     """Matrices of float64 of the size of K that the deformed kernel needs at once: K, distances or the system and its
     factors, the deformed one, the mixed one."""

@@ -89,10 +89,23 @@ class SolverConstants:
     the 1 on its diagonal."""
     uneven: float = 100.0
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
-    coordinate descent suffers the square of it. 30 and 300 change nothing on small fits (docs/choices_constants.md)."""
+    coordinate descent suffers the square of it. Newton's method begins where a column spreads by more. 30 and 300
+    change nothing on small fits (docs/choices_constants.md)."""
     wide_column: float = 10.0
     """Spread of a column from which a warning of no convergence names it first: bags of this spread take 16 times the
-    epochs of those of spread 1, bags of spread 100 are not solved (docs/performance.md, large features)."""
+    epochs of those of spread 1, bags of spread 1,000 are not solved (docs/performance.md, large features)."""
+    outweighs: float = 200.0
+    """Sparse rows have a long column where its variance is more than this many times that of all columns that are
+    narrow beside it, as in a text with a column of prices; 1,000 texts of 400 words with a column of spread 30 take
+    8,000 epochs, of spread 300 more than 20,000."""
+    narrow_columns: float = 10.0
+    """How many times narrower than the widest those are."""
+    hopeless_spread: float = 1e6
+    """Spread of a sparse column from which coordinate descent gets nowhere: 1,000 rows of 400 columns take 3,000 epochs
+    with the spread 2e5, more than 20,000 with 2e6."""
+    rounds_on_long_columns: int = 50
+    """Rounds of coordinate descent on rows with long columns that cannot be made dense: it will not get far, a warning
+    names the columns."""
     svd_work: float = 3e9
     """Multiply-adds of the principal axes of uneven columns, rows times columns squared, up to which they are computed:
     a few seconds."""

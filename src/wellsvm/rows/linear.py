@@ -22,6 +22,7 @@ from wellsvm import native
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows, averaging
+from wellsvm.rows.column_shapes import any_far, long_columns, moments, uneven_columns, widest_column
 from wellsvm.rows.origin import near_mean
 from wellsvm.threads import run, slices
 
@@ -180,10 +181,14 @@ class LinearRows:
             pieces = slices(self.n_instances, self.options.thread_pieces * work)
             run([partial(look_at, *piece) for piece in pieces], self.n_jobs)
 
-    def _column_sample(self) -> FloatArray:
+    def _sample(self) -> Matrix:
         """Some of the rows, at even distances."""
         every = -(-self.n_instances // self.options.column_sample)
-        return np.asarray(self.taken(np.arange(0, self.n_instances, every)), dtype=np.float64)
+        return self.taken(np.arange(0, self.n_instances, every))
+
+    def _column_sample(self) -> FloatArray:
+        """The same, of dense rows."""
+        return np.asarray(self._sample(), dtype=np.float64)
 
     @cached_property
     def uneven_columns(self) -> str:
@@ -193,36 +198,28 @@ class LinearRows:
         """
         if not self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
-        sample = self._column_sample()
-        mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
-        size = mean if self.origin is None else np.maximum(mean, np.abs(self.origin))
-        moves = spread > np.finfo(self.dtype).eps * size
-        if not moves.any():
+        return uneven_columns(self._column_sample(), float(np.finfo(self.dtype).eps), self.origin, self.options)
+
+    @cached_property
+    def long_columns(self) -> str:
+        """Which columns of a sparse X outweigh the others so much that solvers suffer; or nothing."""
+        if self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
-        wide, narrow = int(np.argmax(spread)), int(np.argmin(np.where(moves, spread, np.inf)))
-        far = int(np.argmax(np.where(moves, mean / np.where(moves, spread, 1.0), 0.0)))
-        told = []
-        if spread[wide] > self.options.uneven * spread[narrow]:
-            told.append(
-                f"column {wide} of X spreads {spread[wide] / spread[narrow]:.2g} times as far as column {narrow} "
-                f"({spread[wide]:.3g} and {spread[narrow]:.3g})"
-            )
-        if mean[far] > self.options.uneven * spread[far]:
-            told.append(
-                f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread from 0 (mean {mean[far]:.3g})"
-            )
-        return ", and ".join(told)
+        return long_columns(self._sample(), self.options)
+
+    @cached_property
+    def widest_spread(self) -> float:
+        """Of the columns of a dense X, told by a sample."""
+        return float(self._column_sample().std(axis=0).max(initial=0.0)) if self.dense and self.n_instances else 0.0
 
     @property
     def column_trouble(self) -> str:
-        """`uneven_columns` or, where a dense X has none, the widest one if it is so wide that solvers suffer."""
-        if self.uneven_columns or not self.dense or min(self.n_instances, self.n_features) == 0:
-            return self.uneven_columns
-        spread = self._column_sample().std(axis=0)
-        widest = int(np.argmax(spread))
-        if spread[widest] <= self.options.wide_column:
-            return ""
-        return f"column {widest} of X spreads as far as {spread[widest]:.3g}, where solvers expect about 1"
+        """`uneven_columns`, `long_columns` or, where there are none, the widest one if solvers suffer from it."""
+        told = self.uneven_columns or self.long_columns
+        if told or min(self.n_instances, self.n_features) == 0:
+            return told
+        spread = self._column_sample().std(axis=0) if self.dense else moments(self._sample())[1]
+        return widest_column(spread, self.options)
 
     def require_digits(self) -> None:
         """Refuse dense rows so far from 0 that rounding of their inner products is as large as what tells them apart.
@@ -298,14 +295,30 @@ class LinearRows:
         return other
 
     def settled(self) -> LinearRows:
-        """These rows, seen from their mean in columns far from 0, where they are dense and have an intercept."""
-        if not self.dense or self.bias == 0 or min(self.n_instances, self.n_features) == 0:
+        """These rows, seen from their mean in columns far from 0, where they are dense and have an intercept.
+
+        Sparse rows with such columns are made dense where they are few numbers or nearly all are stored: it is what
+        every solver needs then."""
+        if min(self.n_instances, self.n_features) == 0:
+            return self
+        if self._settles_as_dense():
+            X = self.taken(np.arange(self.n_instances)).toarray()
+            return LinearRows(X, self.bias, self.n_jobs, self.options).settled()
+        if not self.dense or self.bias == 0:
             return self
         near, far = near_mean(self._column_sample())
         if not far.any():
             return self
         rest = self.seen(0.0, near).combine(np.full((self.n_instances, 1), 1.0 / self.n_instances))[:-1, 0]
         return self.seen(self.bias, np.where(far, near + rest, 0.0))
+
+    def _settles_as_dense(self) -> bool:
+        if self.dense or self.n_instances > self.most_taken:
+            return False
+        size = self.n_instances * self.n_features
+        few = size <= self.options.most_made_dense
+        full = self.bias != 0 and self.entries_per_row >= self.options.nearly_full * self.n_features
+        return (few and bool(self.long_columns)) or (full and any_far(self._sample(), self.options))
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

@@ -204,6 +204,11 @@ class LinearState(State):
         self._working = rows, self._unsettled(margins, rows)
         return Sweep(losses.total(margins, rows), n_epochs)
 
+    def most_rounds(self) -> float:
+        """Few also where rows have long columns."""
+        few = self.options.rounds_on_long_columns if self.rows.long_columns else np.inf
+        return min(super().most_rounds(), few)
+
     def _portions(self, order: IntArray) -> Iterable[tuple[IntArray, AbstractContextManager[None]]]:
         """The rows in the order of their visits, as many at a time as can be at hand: all of them in memory."""
         starts = self.label_set.starts
@@ -227,7 +232,7 @@ class LinearState(State):
             return False
         if not self.rows.can_be_compact:
             return False
-        if self.rows.uneven_columns:
+        if self.rows.uneven_columns or self.rows.widest_spread > self.options.uneven:
             return True
         late = self._visits > self.options.dense_epochs * n_rows
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):

@@ -183,6 +183,10 @@ class State(ABC):
         for name, value in saved.items():
             setattr(self, name, value)
 
+    def most_rounds(self) -> float:
+        """How many rounds make sense: few where rounding, or what the rows are like, is in the way of a solution."""
+        return self.options.rounds_after_failure if self.gave_up else np.inf
+
     def rest(self) -> None:  # noqa: B027 (not all have something to let go of)
         """Let go of what can be had again, while the state is kept to be compared with others."""
 
@@ -291,7 +295,7 @@ def solve_master(
     rows: IntArray | None,
     rng: np.random.Generator,
     tol: float,
-    max_rounds: int = Options.svm_rounds,
+    max_rounds: float = Options.svm_rounds,
     aim: Aim | None = None,
     at_gap: bool = False,
 ) -> Solution:
@@ -319,8 +323,7 @@ def solve_master(
                 squared_norms = state.squared_norms()
                 linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
-        if state.gave_up:
-            max_rounds = min(max_rounds, options.rounds_after_failure)
+        max_rounds = min(max_rounds, state.most_rounds())
         _require_maximum(linear + half)
         mixture.add_cut(linear, squared_norms)
         # Losses seen during the epoch estimate the upper bound for free; unless exact, one pass confirms it.
