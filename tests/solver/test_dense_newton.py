@@ -105,6 +105,20 @@ def test_rows_in_other_columns_have_the_same_inner_products():
     assert even.compact is even
 
 
+def test_short_columns_are_left_to_coordinate_descent_however_uneven():
+    X = np.random.default_rng(0).standard_normal((200, 20))
+    dead = 0.05 * X * np.where(np.arange(20) == 7, 1e-8, 1.0)
+    assert "column 7" in LinearRows(dead).uneven_columns
+    assert not LinearRows(dead).steep
+    for steep in (100 * dead, dead + np.where(np.arange(20) == 3, 50.0, 0.0)):
+        assert LinearRows(steep).steep
+    y = np.where(X[:, 0] > 0, 1, -1).astype(np.int8)
+    losses = Losses.of("squared_hinge", np.ones(200))
+    svm = fit_svm(LinearRows(dead), BalancedLabels.known(y), losses, y, tol=1e-6, rng=np.random.default_rng(0))
+    assert svm.solved_to(1e-6)
+    assert svm.state._newton is None
+
+
 def test_what_is_uneven_is_named():
     X = np.random.default_rng(0).standard_normal((50, 3))
     assert LinearRows(X).uneven_columns == ""

@@ -148,7 +148,7 @@ class BlockRows(LinearRows):
     def can_be_compact(self) -> bool:
         """Columns as they are need nothing; others are made from all rows, which have to be few."""
         n, p = self.n_instances, self.n_features + 1
-        return (n >= p and not self.uneven_columns) or n <= self.most_taken
+        return (n >= p and not self.steep) or n <= self.most_taken
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances: in memory where they are few."""

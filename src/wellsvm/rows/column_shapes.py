@@ -13,14 +13,18 @@ from scipy import sparse
 from wellsvm._typing import FloatArray
 from wellsvm.options import Options
 
-__all__ = ["any_far", "long_columns", "moments", "uneven_columns", "widest_column"]
+__all__ = [
+    "all_short", "any_far", "digits_are_lost", "long_columns", "moments", "uneven_columns", "widest_column",
+]  # fmt: skip
 
 
-def uneven_columns(sample: FloatArray, eps: float, origin: FloatArray | None, options: Options) -> str:
+def uneven_columns(sample: FloatArray, dtype: np.dtype, origin: FloatArray | None, options: Options) -> str:
     """Which columns differ so much, in spread or by a common offset, that solvers suffer.
 
-    Those that move by less than ``eps`` of their size, or that of the ``origin`` that they are seen from, are constant.
+    Those that move by less than what ``dtype`` tells apart at their size, or at that of the ``origin`` that they are
+    seen from, are constant.
     """
+    eps = float(np.finfo(dtype).eps)
     mean, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
     moves = spread > eps * (mean if origin is None else np.maximum(mean, np.abs(origin)))
     if not moves.any():
@@ -38,6 +42,19 @@ def uneven_columns(sample: FloatArray, eps: float, origin: FloatArray | None, op
             f"column {far} of X lies {mean[far] / spread[far]:.2g} times its spread from 0 (mean {mean[far]:.3g})"
         )
     return ", and ".join(told)
+
+
+def all_short(sample: FloatArray, options: Options) -> bool:
+    """Whether columns spread, and lie, no further than standardized ones: the penalty on the weights then outweighs
+    what makes narrow columns hard. Embeddings with a dead column are such rows: its spread is a billionth of the
+    others', and it matters to no function of small weights."""
+    return bool(max(sample.std(axis=0).max(), np.abs(sample.mean(axis=0)).max()) <= options.short_column)
+
+
+def digits_are_lost(sample: FloatArray) -> bool:
+    """Whether inner products of these rows round by as much as what tells the rows apart."""
+    mean, spread = sample.mean(axis=0), sample.std(axis=0)
+    return bool(np.finfo(np.float64).eps * float(mean @ mean) > float(spread @ spread))
 
 
 def widest_column(spread: FloatArray, options: Options) -> str:

@@ -21,8 +21,8 @@ from scipy import sparse
 from wellsvm import native
 from wellsvm._typing import FloatArray, IntArray, LabelArray, Matrix
 from wellsvm.options import Options
+from wellsvm.rows import column_shapes
 from wellsvm.rows.base import Rows, averaging
-from wellsvm.rows.column_shapes import any_far, long_columns, moments, uneven_columns, widest_column
 from wellsvm.rows.origin import near_mean
 from wellsvm.threads import run, slices
 
@@ -198,19 +198,24 @@ class LinearRows:
         """
         if not self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
-        return uneven_columns(self._column_sample(), float(np.finfo(self.dtype).eps), self.origin, self.options)
+        return column_shapes.uneven_columns(self._column_sample(), self.dtype, self.origin, self.options)
 
     @cached_property
     def long_columns(self) -> str:
         """Which columns of a sparse X outweigh the others so much that solvers suffer; or nothing."""
         if self.dense or min(self.n_instances, self.n_features) == 0:
             return ""
-        return long_columns(self._sample(), self.options)
+        return column_shapes.long_columns(self._sample(), self.options)
 
     @cached_property
     def widest_spread(self) -> float:
         """Of the columns of a dense X, told by a sample."""
         return float(self._column_sample().std(axis=0).max(initial=0.0)) if self.dense and self.n_instances else 0.0
+
+    @cached_property
+    def steep(self) -> bool:
+        """Whether columns are uneven and not all short: coordinate descent gets nowhere."""
+        return bool(self.uneven_columns) and not column_shapes.all_short(self._column_sample(), self.options)
 
     @property
     def column_trouble(self) -> str:
@@ -218,19 +223,12 @@ class LinearRows:
         told = self.uneven_columns or self.long_columns
         if told or min(self.n_instances, self.n_features) == 0:
             return told
-        spread = self._column_sample().std(axis=0) if self.dense else moments(self._sample())[1]
-        return widest_column(spread, self.options)
+        spread = self._column_sample().std(axis=0) if self.dense else column_shapes.moments(self._sample())[1]
+        return column_shapes.widest_column(spread, self.options)
 
     def require_digits(self) -> None:
-        """Refuse dense rows so far from 0 that rounding of their inner products is as large as what tells them apart.
-
-        Told by the sample that columns are compared by; columns that do not move tell nothing.
-        """
-        if not self.uneven_columns:
-            return
-        sample = self._column_sample()
-        mean, spread = sample.mean(axis=0), sample.std(axis=0)
-        if np.finfo(np.float64).eps * float(mean @ mean) > float(spread @ spread):
+        """Refuse dense rows so far from 0 that rounding of inner products is as large as what tells the rows apart."""
+        if self.uneven_columns and column_shapes.digits_are_lost(self._column_sample()):
             raise ValueError(
                 f"X cannot be used as it is: {self.uneven_columns}. Inner products of rows of float64 do not tell them "
                 "apart. Scale the columns, for instance with sklearn.preprocessing.StandardScaler"
@@ -244,12 +242,12 @@ class LinearRows:
     @cached_property
     def compact(self) -> LinearRows:
         """Rows with the same inner products, in columns that suit dense algebra: no more than rows, and along the
-        principal axes where the given ones are uneven. These rows themselves where neither is called for."""
+        principal axes where the given ones are steep. These rows themselves where neither is called for."""
         n, p = self.n_instances, self.n_features + 1
-        if not self.uneven_columns and n >= p:
+        if not self.steep and n >= p:
             return self
         Z = np.column_stack([self.taken(np.arange(n)), np.full(n, self.bias)]).astype(np.float64, copy=False)
-        if self.uneven_columns:
+        if self.steep:
             left, lengths, _ = np.linalg.svd(Z, full_matrices=False)
             Z = left * lengths
         else:
@@ -291,7 +289,8 @@ class LinearRows:
         other = self.with_bias(bias)
         if origin is not None:
             other.origin, other._native = origin, native_rows(self.X, origin=origin)
-            other.__dict__.pop("uneven_columns", None)
+            for name in ("uneven_columns", "steep", "widest_spread"):
+                other.__dict__.pop(name, None)
         return other
 
     def settled(self) -> LinearRows:
@@ -318,7 +317,7 @@ class LinearRows:
         size = self.n_instances * self.n_features
         few = size <= self.options.most_made_dense
         full = self.bias != 0 and self.entries_per_row >= self.options.nearly_full * self.n_features
-        return (few and bool(self.long_columns)) or (full and any_far(self._sample(), self.options))
+        return (few and bool(self.long_columns)) or (full and column_shapes.any_far(self._sample(), self.options))
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

@@ -228,11 +228,11 @@ class LinearState(State):
         if not dense or self.gave_up or n_rows == 0:
             return False
         n, p = self.rows.n_instances, self.rows.n_features
-        if self.rows.uneven_columns and n * p * min(n, p) > self.options.svd_work:
+        if self.rows.steep and n * p * min(n, p) > self.options.svd_work:
             return False
         if not self.rows.can_be_compact:
             return False
-        if self.rows.uneven_columns or self.rows.widest_spread > self.options.uneven:
+        if self.rows.steep or self.rows.widest_spread > self.options.uneven:
             return True
         late = self._visits > self.options.dense_epochs * n_rows
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):
