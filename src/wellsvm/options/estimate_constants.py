@@ -58,16 +58,16 @@ class EstimateConstants:
     most_grown: float = 0.08
     """The share moves no further than this: about twice its error with ten labels a class (docs/choices.md)."""
 
-    # ------------------------------------------------------------------ a graph of neighbours
+    # ------------------------------------------------------------------ a graph of neighbors
 
     graph_rows: int = 2000
-    """Unlabeled rows in the graph of neighbours: so many tell a share to 0.011, and it costs a bounded time."""
+    """Unlabeled rows in the graph of neighbors: so many tell a share to 0.011, and it costs a bounded time."""
     graph_neighbors: int = 12
-    """Neighbours of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices.md)."""
+    """Neighbors of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices.md)."""
     graph_strength: float = 10.0
     """How far labels spread over it; with 1 the error of its share is larger by .002 to .014 (docs/choices.md)."""
     graph_memory: int = 4
-    """MB that the search for neighbours may take for distances: a fit makes no copy of X, nor anything of its size."""
+    """MB that the search for neighbors may take for distances: a fit makes no copy of X, nor anything of its size."""
     graph_group: int = 16
     """Kernel values of which only the largest is looked at first; with 64 a little slower (docs/performance.md)."""
     graph_rounds: int = 40
@@ -82,10 +82,10 @@ class EstimateConstants:
     valley_steps: int = 4
     """Steps to either side of the estimate: two standard errors of it with ten labels a class."""
     valley_power: float = 10.0
-    """How much it counts that neighbours are parted: 7 % more of them are half the weight. Pairs with ten labels a
+    """How much it counts that neighbors are parted: 7 % more of them are half the weight. Pairs with ten labels a
     class are .002 less accurate with 5 and .001 more with 20, at the same mean error of the share (docs/choices.md)."""
     valley_floor: float = 1e-3
-    """Added to the share of neighbours that are parted, which may be none."""
+    """Added to the share of neighbors that are parted, which may be none."""
 
     valley_walk: float = 2.0
     """Under a kernel shares are tried one after the other, to either side, as long as the logarithm of their weight is
@@ -99,7 +99,7 @@ class EstimateConstants:
     """Prices of the unlabeled rows on the way to the labels that are compared, as shares of theirs: powers of ten, as
     labels need not be the best ones. Not measured otherwise."""
     valleys_rounds: int = 2
-    """Rounds of relabelling at each of them."""
+    """Rounds of relabeling at each of them."""
     valleys_assigned: int = 2
     """Sweeps over the prices of the classes: counts are then right to a few rows, far below any step."""
     valleys_landmarks: int = 400
@@ -167,7 +167,7 @@ class EstimateConstants:
     group_prices: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0)
     """Prices of the counts of groups, as shares of C, of which groups held out choose one; each is the start of the
     next. On three even draws of 12 UCI sets with groups of 8 the accuracy was 0.767, 0.776, 0.756, 0.748 at these and
-    0.786 at the one chosen (0.784 where each starts from 0, 0.782 where the intercept is regularised)."""
+    0.786 at the one chosen (0.784 where each starts from 0, 0.782 where the intercept is regularized)."""
     group_price: float = 0.1
     """The one that is taken where nothing is held out: the best of the four there."""
     largest_logit: float = 500.0
@@ -193,7 +193,7 @@ class EstimateConstants:
     """SVMs of the judgement are solved to this many tol; 1 and 10 come to the same verdicts (docs/choices.md,
     constants)."""
     judge_rounds: int = 2
-    """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
+    """Rounds of relabeling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
     nearly the same accuracy (docs/choices.md, constants)."""
     judge_kernel_rounds: int = 1
     """The same under a kernel: 400 fits came to the same verdicts with 1 as with 2 (docs/choices.md)."""
