@@ -60,8 +60,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
         and 16, with at most 50 labels only 1 and 4; for other kernels, it tries only ``gamma``, as None does.
     neighbors : "auto", int, None or sequence of them, default="auto"
         Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2500 rows and
-        no ``cache_size``, 6. If there are at most 50 labels and ``gammas="auto"``, None is then tried with ``gamma``
-        itself only.
+        no ``cache_size``, 6; 6 is left out, with a warning, if features are too large for it. If there are at most 50
+        labels and ``gammas="auto"``, None is then tried with ``gamma`` itself only.
     balances : sequence or None, default=None
         Values to try for ``balance``; None tries only ``balance``.
     cv : int, splitter or iterable, default=5
