@@ -8,7 +8,7 @@
 #   make test-oldest  run the tests with the oldest dependencies that pyproject.toml allows (PYTHON=python3.11)
 #   make strangers  install the source archive into a fresh environment and do six new users' tasks (PYTHON=python3.14)
 #   make dist     build and check the source archive and the wheel
-#   make sanitize test the compiled kernels under address and undefined-behaviour sanitizers (needs GCC)
+#   make sanitize test the compiled kernels under address and undefined-behavior sanitizers (needs GCC)
 #   make docs     run the examples and build the documentation into docs/_build/html (a minute or two)
 #   make docs-links  check every link inside the documentation that make docs built
 #   make bench PROFILE=small          time and memory compared with scikit-learn (minutes; PROFILE=full: hours)

@@ -157,7 +157,7 @@ def bag_folds(y: np.ndarray, repeat: int, n_folds: int = 10) -> Iterator[tuple[n
 def scaling(X: Matrix, how: str) -> Callable[[Matrix], Matrix]:
     """How rows are scaled, learnt from X.
 
-    "features": dense features are standardised, each for itself; "range": each is scaled to [0, 1]; "overall": all are
+    "features": dense features are standardized, each for itself; "range": each is scaled to [0, 1]; "overall": all are
     divided by one length, so that components keep their relative lengths; "rows": every row has length 1; "none".
     """
     if how == "features" and not sparse.issparse(X):

@@ -319,7 +319,7 @@ def generic_master(K: np.ndarray, label_set: LabelSet, losses: Losses, labels: l
     W = np.asarray(cone.dual_value[1]).reshape(factor.shape[0], T, order="F")
     sizes = np.linalg.norm(W, axis=0)
     margins = owner.T @ np.sum(Y * (factor.T @ W), axis=1)
-    # The sign of a multiplier is the modelling language's choice; either gives a bound.
+    # The sign of a multiplier is the modeling language's choice; either gives a bound.
     upper = 0.5 * sizes.sum() ** 2 + min(dense_loss(losses, margins), dense_loss(losses, -margins))
     assert upper - lower <= 1e-6 * abs(upper), f"the generic solver's relative gap is {(upper - lower) / upper:.1e}"
     return Optimum(0.5 * (lower + upper), found, sizes / sizes.sum())
@@ -347,7 +347,7 @@ def accurate(tol: float, oracle: str) -> Options:
 
 
 def mixed_integer_optimum(problem: Problem, tol: float = 1e-7) -> tuple[float, np.ndarray]:
-    """Eq. (3): the best labelling in B and its SVM's objective, by trying every one."""
+    """Eq. (3): the best labeling in B and its SVM's objective, by trying every one."""
     rng = np.random.default_rng(0)
     tried = [(fit_svm(*problem[:3], y, tol=tol, rng=rng).upper, k, y) for k, y in enumerate(problem.labels())]
     objective, _, y = min(tried)

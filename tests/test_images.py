@@ -20,11 +20,11 @@ def mean_of(image, box):
     return image[top:bottom, left:right].mean(axis=(0, 1))
 
 
-# ------------------------------------------------------------------ single blob with neighbours
+# ------------------------------------------------------------------ single blob with neighbors
 
 
 def test_sbn_of_a_cross_by_hand():
-    # Cells of 10 x 10 pixels; the middle blob is cells 2-3 each way, its neighbours the blobs around it.
+    # Cells of 10 x 10 pixels; the middle blob is cells 2-3 each way, its neighbors the blobs around it.
     image = np.zeros((60, 60, 3))
     image[20:40, 20:40] = 0.5, 0.25, 1.0
     image[:20, 20:40] = 0.1, 0.0, 0.0  # above

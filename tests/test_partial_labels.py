@@ -21,7 +21,7 @@ nan = float("nan")
 
 
 def read(y, unlabeled="auto"):
-    """Normalise, and fail on any warning."""
+    """Normalize, and fail on any warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return normalize_partial_labels(y, unlabeled)
@@ -357,7 +357,7 @@ def test_result_is_frozen():
 
 
 class Labeled(ClassifierMixin, BaseEstimator):
-    """Least classifier that reads its target through the normaliser."""
+    """Least classifier that reads its target through the normalizer."""
 
     def fit(self, X, y):
         X = validate_data(self, X)

@@ -261,7 +261,7 @@ def test_a_browser_shows_the_page_without_errors_and_without_requests(browser, t
     ink = page.evaluate(brightness.format("document.body", "color"))
     assert (paper > 600 > 200 > ink) if scheme == "light" else (paper < 200 < 600 < ink)
     line = page.evaluate("getComputedStyle(document.querySelector('svg polyline')).stroke")
-    assert re.match(r"rgb\(\d+, \d+, \d+\)", line)  # the colour exists in this scheme
+    assert re.match(r"rgb\(\d+, \d+, \d+\)", line)  # the color exists in this scheme
     assert page.evaluate("document.documentElement.scrollWidth") <= 400  # a telephone need not scroll sideways
     page.close()
 

@@ -101,7 +101,7 @@ def text(
 
 
 def gaussians(n: int, labels: int, test: int = 0, n_features: int = 20) -> ContestData:
-    """Dense rows of two classes of two Gaussian clusters each, standardised."""
+    """Dense rows of two classes of two Gaussian clusters each, standardized."""
     X, y = make_classification(
         n + test, n_features, n_informative=10, n_redundant=0, class_sep=1.5, flip_y=0.02, random_state=0
     )
@@ -124,7 +124,7 @@ def table(n: int, labels: int, test: int = 0, n_features: int = 12) -> ContestDa
 
 
 def folder(name: str, n: int, labels: int = 0, test: int = 0, unit: bool = False) -> ContestData:
-    """Rows of a set of the data folder, in random order; dense ones standardised, sparse ones of length 1 if asked."""
+    """Rows of a set of the data folder, in random order; dense ones standardized, sparse ones of length 1 if asked."""
     data = load_stored(name)
     rows = np.random.default_rng(0).permutation(data.y.size)[: n + test]
     X = data.X[rows] if sparse.issparse(data.X) else StandardScaler().fit_transform(data.X)[rows]
@@ -134,7 +134,7 @@ def folder(name: str, n: int, labels: int = 0, test: int = 0, unit: bool = False
 
 
 def folder_bags(name: str) -> ContestData:
-    """Bags of a set of the data folder, standardised; every fifth bag is for the test."""
+    """Bags of a set of the data folder, standardized; every fifth bag is for the test."""
     data = load_stored(name)
     return _of_bags(StandardScaler().fit_transform(data.X), data.y, np.asarray(data.groups))
 

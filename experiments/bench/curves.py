@@ -14,7 +14,7 @@ from experiments.journal import Entry
 
 __all__ = ["Curves", "curves_of", "draw", "fit_exponent", "save"]
 
-# Told apart by colour-blind readers too (Okabe and Ito); wellsvm's own line is drawn in the first one.
+# Told apart by color-blind readers too (Okabe and Ito); wellsvm's own line is drawn in the first one.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = "osD^vP"
 OURS = ("SemiSupervisedSVC", "MaxMarginClustering", "MultiInstanceSVC")
@@ -73,7 +73,7 @@ def draw(curves: Curves, title: str) -> Any:
 
 
 def _looks(curves: Curves) -> dict[str, tuple[str, str, float]]:
-    """Colour, marker and width of every method, the same in all panels."""
+    """Color, marker and width of every method, the same in all panels."""
     names = list(dict.fromkeys(method for methods in curves.values() for method in methods))
     ours = [name for name in names if name.startswith(OURS)]
     ordered = ours + [name for name in names if name not in ours]

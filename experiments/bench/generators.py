@@ -16,7 +16,7 @@ _BLOCK = 20_000
 def overlapping_topics(
     n: int, n_features: int, nnz_per_row: float, seed: int = 0, n_topics: int = 60, noise: float = 0.03
 ) -> tuple[sparse.csr_matrix, IntArray]:
-    """Documents of one topic each; neighbouring topics share half of their words, every second topic is positive.
+    """Documents of one topic each; neighboring topics share half of their words, every second topic is positive.
 
     A topic is a window of the vocabulary, its words falling off from its middle; a third of all words are from a
     common Zipf law. A share ``noise`` of the labels is wrong.

@@ -1,4 +1,4 @@
-"""A dot plot as inline SVG: a line for each name, dots on a shared axis. Colours are the classes of a report."""
+"""A dot plot as inline SVG: a line for each name, dots on a shared axis. Colors are the classes of a report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARGIN = 1.5
 
 
 class Dot(NamedTuple):
-    """A dot with its colour class, a name for its tooltip, and half the length of its error bar."""
+    """A dot with its color class, a name for its tooltip, and half the length of its error bar."""
 
     value: float
     name: str

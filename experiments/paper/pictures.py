@@ -19,7 +19,7 @@ from experiments.paper.protocol import load_protocol
 
 __all__ = ["PICTURES", "write_pictures"]
 
-# Told apart by colour-blind readers too (Okabe and Ito).
+# Told apart by color-blind readers too (Okabe and Ito).
 COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f", "#b2df8a", "#6a3d9a",
     "#a50f15",

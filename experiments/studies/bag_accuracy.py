@@ -1,6 +1,6 @@
 """MultiInstanceSVC beside MI-SVM, mi-SVM and MI-Kernel on the same folds, parameters chosen inside each fold.
 
-Stratified 10-fold cross-validation, standardised instances, Gaussian kernel. Width, C_negative and C_positive come from
+Stratified 10-fold cross-validation, standardized instances, Gaussian kernel. Width, C_negative and C_positive come from
 the paper's grids: width s in {1/4, 1/2, 1, 2, 4}, C_negative in {1, 10, 100} and C_positive in {1, 4, 10} C_negative.
 Inside each training set a stratified 3-fold cross-validation (5-fold for the Musk sets, whose training sets have fewer
 than 100 bags) chooses among the 45: after each inner fold the better half stays in the race, by the mean of accuracy

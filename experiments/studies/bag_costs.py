@@ -1,6 +1,6 @@
 """bag_costs: what one fit of every baseline for bags costs beside MultiInstanceSVC, all at their defaults.
 
-The training bags are those of the first fold of `bag_accuracy`, instances standardised. Methods run one after the other
+The training bags are those of the first fold of `bag_accuracy`, instances standardized. Methods run one after the other
 in one thread and one process, after a warm-up of all of them on a few bags; ours is taken twice, first and last, and
 its mean is the yardstick.
 """

@@ -1,7 +1,7 @@
 """Studies behind the defaults of SemiSupervisedSVC and SemiSupervisedSVCCV, beside supervised SVMs on the same splits.
 
 Text: tf-idf, 75/25 random splits, 50 or 200 labels drawn at random (at least one of each class; for the cross-validated
-models at least two). UCI: standardised features, 75/25, 10 % of the training rows labeled. "rcv1 n" are n rows of
+models at least two). UCI: standardized features, 75/25, 10 % of the training rows labeled. "rcv1 n" are n rows of
 `wellsvm.datasets.make_sparse_text`. What a study does not set is as in version 0.1, for which they were made; see
 few_labels.py for the defaults of today.
 """

@@ -85,7 +85,7 @@ def _run_digits(name: str, k: int, method: str, seed: int) -> Entry:
 
 
 def _rows_in_classes(name: str, k: int) -> tuple[Matrix, IntArray]:
-    """Rows of the first k classes: grey values of USPS up to 1, texts as unit log tf-idf, the others as they are."""
+    """Rows of the first k classes: gray values of USPS up to 1, texts as unit log tf-idf, the others as they are."""
     data = load_set(name)
     if name.startswith("text"):
         X = data.X.astype(np.float64)

@@ -39,7 +39,7 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
 
 # ------------------------------------------------------------------ generated clusters
 
-# Sizes, dimensions, least distance of two centres; standard deviations and how far stretched, where not 1.
+# Sizes, dimensions, least distance of two centers; standard deviations and how far stretched, where not 1.
 GENERATED: dict[str, dict[str, Any]] = {
     "150/60/30, 2-D": {"sizes": (150, 60, 30), "d": 2, "apart": 4.0},
     "150/60/30, 10-D": {"sizes": (150, 60, 30), "d": 10, "apart": 4.0},
@@ -66,7 +66,7 @@ def generated(
     spreads: Sequence[float] | None = None,
     stretched: float = 1.0,
 ) -> tuple[FloatArray, IntArray]:
-    """Normal clusters around random centres, each stretched along a random direction of its own."""
+    """Normal clusters around random centers, each stretched along a random direction of its own."""
     rng = np.random.default_rng([seed, len(sizes), d])
     while True:
         centres = rng.standard_normal((len(sizes), d))

@@ -1,4 +1,4 @@
-"""far_columns: from which distance on dense columns are seen from their mean, on sets whose columns are not centred.
+"""far_columns: from which distance on dense columns are seen from their mean, on sets whose columns are not centered.
 
 UCI sets with columns scaled to 0 .. 1, pairs of digits and of USPS digits as they are; 10 labels of each class. The
 accuracy is that on the unlabeled rows. Draw 0 is the even half, draw 1 the odd one.

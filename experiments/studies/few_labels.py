@@ -4,7 +4,7 @@ Parts, all split 75/25 and scored on the 25 %:
 
 - pairs: the 21 two-class problems of `emb_topics`, float32; 5, 10 and 25 labels of each class, and as many at random.
 - seven: its seven classes at once, likewise.
-- uci: 14 sets, standardised; 10 labels of each class, and 10 % of the training rows at random.
+- uci: 14 sets, standardized; 10 labels of each class, and 10 % of the training rows at random.
 - text: tf-idf rows, 50 labels at random.
 - latent: 21 pairs of seven newsgroups, of which uneven shares are taken, by 150 latent dimensions; labels as for pairs.
   No default was chosen on them, so both halves confirm.

@@ -1,6 +1,6 @@
 """Whether to use unlabeled rows under the Gaussian kernel: by the loss of values as they are, and of one size.
 
-Generated sets, some of whose clusters are not the classes, and UCI sets, standardised; 5, 10 and 30 labels of each
+Generated sets, some of whose clusters are not the classes, and UCI sets, standardized; 5, 10 and 30 labels of each
 class, where there are as many, scored on a quarter of the rows. Besides two standard errors of the loss of held-out
 labels, unlabeled rows must save `judge_sized_errors` of the loss of values divided by their root mean square. Even
 draws are the development half, odd ones the confirmation half.

@@ -3,7 +3,7 @@
 The tight run has tol=1e-4 and up to 200 label vectors, all else the same. "relaxation" is that of ``refine=False``, the
 default for clusters, where it is the result. "labeling" is the default for classes and bags, where a search settles on
 one labeling and its objective is that of the result; the relaxation that the search starts from is ended early. Rows
-are standardised, text is as it comes; ten labels of each class, balance="labels". Tight runs of linear bags take
+are standardized, text is as it comes; ten labels of each class, balance="labels". Tight runs of linear bags take
 minutes to hours and are left out. Sets of bags with several concepts have the first one against the second, or, where a
 bag has several labels, the first label against none.
 """

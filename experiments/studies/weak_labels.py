@@ -71,7 +71,7 @@ def _data(name: str) -> tuple[Any, np.ndarray]:
 
 
 def _split(X: Any, y: np.ndarray, rng: np.random.Generator, scale: bool) -> tuple[Rows, np.ndarray]:
-    """A random quarter is the test; columns of dense sets are standardised. Also the training rows' numbers."""
+    """A random quarter is the test; columns of dense sets are standardized. Also the training rows' numbers."""
     order = rng.permutation(y.size)
     test, train = np.split(order, [int(TEST * y.size)])
     parts = X[train], X[test]

@@ -188,7 +188,7 @@ def _borders(length: int, n_parts: int) -> IntArray:
 
 
 def _means(pixels: FloatArray, boxes: IntArray) -> FloatArray:
-    """Mean colour of every box, from sums over all boxes that start in the upper left corner."""
+    """Mean color of every box, from sums over all boxes that start in the upper left corner."""
     height, width, n_channels = pixels.shape
     sums = np.zeros((height + 1, width + 1, n_channels))
     sums[1:, 1:] = pixels.cumsum(axis=0).cumsum(axis=1)

@@ -1,6 +1,6 @@
 """What scikit-learn's own transformers hold besides what skops trusts by itself: plain records, types and functions.
 
-Compiled structures (trees, neighbour indexes) are left out: a changed file could make them read outside their memory.
+Compiled structures (trees, neighbor indexes) are left out: a changed file could make them read outside their memory.
 """
 
 from __future__ import annotations

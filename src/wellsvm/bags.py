@@ -229,7 +229,7 @@ class Bags:
             chosen = chosen.reshape(-1) % len(self) if len(self) else chosen.reshape(-1)
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        if chosen.size and np.all(np.diff(chosen) == 1):  # neighbours: no copy of dense rows
+        if chosen.size and np.all(np.diff(chosen) == 1):  # neighbors: no copy of dense rows
             X = self.X[self.offsets[chosen[0]] : self.offsets[chosen[-1] + 1]]
         else:
             X = self.X[np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])]

@@ -3,9 +3,9 @@
 Every generator lays a coarse grid of cells over the image and moves a square of cells over it: the squares are the
 regions, and what is measured in a region (and around it) is the instance.
 
-- "sbn", single blob with neighbours (Maron and Ratan 1998): mean colour of the region, and its differences to the
-  regions above, below, left and right. 15 features; regions without room for four neighbours are left out.
-- "grid": mean and standard deviation of every colour. 6 features.
+- "sbn", single blob with neighbors (Maron and Ratan 1998): mean color of the region, and its differences to the
+  regions above, below, left and right. 15 features; regions without room for four neighbors are left out.
+- "grid": mean and standard deviation of every color. 6 features.
 - "patches": the region itself, reduced to a few pixels by averaging. 3 ``patch_size ** 2`` features.
 """
 

@@ -2,7 +2,7 @@
 
 A target may say "no label here" in many ways: a mask, ``None``, ``NaN``, ``pd.NA``, ``pd.NaT``, a polars
 null, or a value such as -1. :func:`normalize_partial_labels` turns all of them into class codes with -1 for
-"unlabeled", so that no other module has to guess. pandas and polars objects are recognised by their methods,
+"unlabeled", so that no other module has to guess. pandas and polars objects are recognized by their methods,
 never imported.
 """
 

@@ -307,7 +307,7 @@ def test_the_estimator_tells_the_mean_of_f_and_a_falling_history():
     assert model.objective_ <= CPMMC(C=100, kernel="rbf", balance=0.05, n_init=1, random_state=0).fit(X).objective_
 
 
-# ------------------------------------------------------------------ generalised maximum margin clustering
+# ------------------------------------------------------------------ generalized maximum margin clustering
 
 
 def program(seed, n=14):

@@ -217,7 +217,7 @@ def test_of_equally_good_label_vectors_one_oracle_takes_the_first(kind):
 
 
 def next_label(problem, state, y):
-    """One linearisation at y, by enumeration; y itself where nothing is gained."""
+    """One linearization at y, by enumeration; y itself where nothing is gained."""
     slope = state.alpha * (problem.K @ (state.alpha * y))
     best = max(problem.labels(), key=lambda z: slope @ z)
     return best if slope @ best > slope @ y * (1 + 1e-12) else y

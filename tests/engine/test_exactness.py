@@ -125,7 +125,7 @@ class TestCampaign:
         assert len(far) <= MISSED, listed(far)
 
     def test_the_papers_oracle_stops_above_the_relaxation_where_climbing_does_not(self, block):
-        # Why "no violated label found" is not called optimal: on most problems one linearisation is not enough.
+        # Why "no violated label found" is not called optimal: on most problems one linearization is not enough.
         solved = campaign(block)
         far = {o: sum(s.results[o].solution.upper > s.optimum * (1 + WITHIN) for s in solved) for o in ORACLES}
         assert far["climb"] < far["paper"]

@@ -1,4 +1,4 @@
-"""Labels spread over neighbours: they follow curved sheets, and do not see labels held out."""
+"""Labels spread over neighbors: they follow curved sheets, and do not see labels held out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe: searches that end in B between the best labelling and their start, and the best of them kept."""
+"""The recipe: searches that end in B between the best labeling and their start, and the best of them kept."""
 
 from __future__ import annotations
 

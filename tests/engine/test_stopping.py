@@ -67,7 +67,7 @@ def test_a_run_ends_where_a_rule_says_so_and_not_before(loss, stopping):
 
 
 def test_only_a_run_without_a_violated_label_vector_is_called_converged():
-    # clusters relabelled together generate none: they are converged once they have settled
+    # clusters relabeled together generate none: they are converged once they have settled
     assert [status for status in Status if status.converged] == [Status.NO_VIOLATED_LABEL, Status.SETTLED]
     assert Status.SMALL_DECREASE.word == "ended"
     assert {status.word for status in ACT} == {"NOT converged"}

@@ -151,7 +151,7 @@ def test_a_small_cluster_is_stored_as_any_two_clusters_are(kernel):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_C_is_the_same_whichever_clusters_are_taken(kernel):
     X, _y, replaced = two([180, 20], kernel=kernel)
-    assert len(replaced.history_) == 1  # k-means' clusters, relabelled
+    assert len(replaced.history_) == 1  # k-means' clusters, relabeled
     kept = MaxMarginClustering(kernel=kernel, balance=0.3, random_state=0).fit(X)
     assert replaced.C_ == kept.C_
     three = MaxMarginClustering(3, kernel=kernel, random_state=0).fit(X)

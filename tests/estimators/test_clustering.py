@@ -31,7 +31,7 @@ def cluster(X=BLOBS, **params):
 
 
 def partition(labels):
-    """A labelling without its names."""
+    """A labeling without its names."""
     return {frozenset(np.flatnonzero(labels == k)) for k in np.unique(labels)}
 
 
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_bits_whatever_n_jobs_is():
 def test_sparse_rows_give_what_dense_rows_give():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((80, 6)) * (rng.random((80, 6)) < 0.4)
-    X -= X.mean(axis=0)  # dense rows are centred, sparse ones are used as they are
+    X -= X.mean(axis=0)  # dense rows are centered, sparse ones are used as they are
     one, other = (cluster(Z, balance=0.3) for Z in (X, sp.csr_matrix(X)))  # else dense rows are compared with k-means
     assert partition(one.labels_) == partition(other.labels_)
     dense, csr = (cluster(Z, init="climbed") for Z in (X, sp.csr_matrix(X)))  # the same start

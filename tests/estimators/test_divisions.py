@@ -1,4 +1,4 @@
-"""Clusters by division and relabelled together: the cut, the margins on the way down, the repair."""
+"""Clusters by division and relabeled together: the cut, the margins on the way down, the repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SemiSupervisedSVC: what it stores is what it says, and its limits are the methods it generalises."""
+"""SemiSupervisedSVC: what it stores is what it says, and its limits are the methods it generalizes."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_the_final_model_is_the_fit_with_the_value_chosen(kernel, n_classes):
     np.testing.assert_allclose(supervised.decision_function(X), plain.decision_function(X), atol=5e-3)
     known = ~np.isnan(y)
     np.testing.assert_array_equal(supervised.transduction_, np.where(known, y, supervised.predict(X)))
-    # With them the searches start elsewhere: both end in labellings whose SVMs have these objectives.
+    # With them the searches start elsewhere: both end in labelings whose SVMs have these objectives.
     given = iter([0.0, 0.5, 1.0] * 3)
     shared = {name: value for name, value in PLAIN.items() if name not in ("C_unlabeled", "safe")}
     model = fit(X, y, kernel=kernel, gamma=0.5, scoring=lambda *ignored: next(given), **shared)
@@ -529,7 +529,7 @@ def test_few_labels_choose_among_few_candidates_and_the_given_width_without_neig
 
 
 def tried(model):
-    """Width and neighbours of every candidate."""
+    """Width and neighbors of every candidate."""
     return [(candidate["gamma"], candidate["neighbors"]) for candidate in model.candidates_]
 
 

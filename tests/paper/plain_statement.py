@@ -22,7 +22,7 @@ What the text leaves open, and what is done here
   added. Where the decrease of the objective is too small, the y that caused it was added already and stays.
 - Thresholds: both are 1e-3 and absolute, in units of G of the SVM used. The first round has no decrease.
 - K in H = K o (alpha alpha') of Eq. (15) is the kernel without D: y'Dy is constant over B, so that Eq. (15) does not
-  depend on it, but with D the linearisation, Eq. (16), would favour y_bar. In section 4.2, where H is a matrix over
+  depend on it, but with D the linearization, Eq. (16), would favor y_bar. In section 4.2, where H is a matrix over
   instances and D over bags, D has no place in it at all.
 - y_bar, the argmax over C: at the master's optimum all y_t with mu_t > 0 attain the maximum (complementary slackness).
   Values within `TIE` of the largest, relatively, count as equal, and the label vector generated first is taken.
@@ -32,16 +32,16 @@ What the text leaves open, and what is done here
   without offset. Its signs need not be in B; the vector of B that agrees best with f, argmax of f'y, is taken.
 - Multi-instance start: not given. It is a parameter.
 - Clustering start, "20 random label assignments": drawn from B, as the argmax of r'y over B for normal random r.
-  Alignment y'Ky / (N ||K||_F) is that of Cristianini et al.; K is not centred.
+  Alignment y'Ky / (N ||K||_F) is that of Cristianini et al.; K is not centered.
 - Section 4.3 forces (N - beta) / 2 labels at either end; rounded up, so that the balance holds.
 - mu starts at 1 / T in every master. The optimum does not depend on it as long as no weight is zero.
 - C_1 and C_2 in the nu-SVM: D = diag(1 / C_i).
 - f(x) = sum_t w_t'phi(x) with w_t = mu_t sum_i alpha_i y_ti phi(x_i): Eq. (13) has 1 / mu_t, so mu_t is inside w_t.
 
 Slips of the text: section 4.3 calls y* violated if y_bar'Hy* >= y_bar'Hy_bar, which always holds; Proposition 4 and 6
-have it right (unequal, >). The proof of Proposition 4 begins with y_hat for y_bar. Algorithms 2 and 4 initialise
+have it right (unequal, >). The proof of Proposition 4 begins with y_hat for y_bar. Algorithms 2 and 4 initialize
 y_hat and then add y*. Section 4.3 writes w_t'x for w_t'phi(x) in the text. Eq. (15) and (23) are called concave QPs:
-a convex function is maximised. Eq. (20) numbers negative rows by i = p+1, ..., m where s(i, j) is meant.
+a convex function is maximized. Eq. (20) numbers negative rows by i = p+1, ..., m where s(i, j) is meant.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def G(task: Task, alpha: Array, Q: Array) -> float:
 
 
 def violated_label(task: Task, alpha: Array, C: list[Labels]) -> tuple[Labels, Labels, Array, Array]:
-    """Eq. (16), (24), (31): one linearisation at the best label vector of C; also y_bar, r and the relative norms."""
+    """Eq. (16), (24), (31): one linearization at the best label vector of C; also y_bar, r and the relative norms."""
     H, tau = task.form(alpha)
     norms = np.array([alpha @ task.base_kernel(y) @ alpha for y in C])  # y'Hy + tau'y and what does not depend on y
     y_bar = C[int(np.flatnonzero(norms >= norms.max() * (1 - TIE))[0])]
@@ -158,7 +158,7 @@ def multiple_label_kernel_learning(task: Task, C: list[Labels]) -> tuple[Array, 
 
 
 def solve_svm(Q: Array, C: Array, nu_svm: bool, guess: Array) -> Array:
-    """Maximise G over A for one kernel matrix, Q = sum_t mu_t K o y_t y_t'."""
+    """Maximize G over A for one kernel matrix, Q = sum_t mu_t K o y_t y_t'."""
     if not nu_svm:
         return solve_box(Q, C, guess)
     with_ridge = Q + np.diag(1 / C)
@@ -168,7 +168,7 @@ def solve_svm(Q: Array, C: Array, nu_svm: bool, guess: Array) -> Array:
 
 
 def solve_box(Q: Array, upper: Array, guess: Array) -> Array:
-    """Maximise sum(a) - 1/2 a'Qa over 0 <= a <= upper by an active-set method, exact up to rounding.
+    """Maximize sum(a) - 1/2 a'Qa over 0 <= a <= upper by an active-set method, exact up to rounding.
 
     A sweep of coordinate ascent says which entries leave their bounds; Newton steps then move the entries inside the
     box, each as far as the first bound. The part of the gradient that a singular Q cannot reach is followed likewise.

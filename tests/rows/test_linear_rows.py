@@ -1,4 +1,4 @@
-"""Linear rows: used where they are, thinned, centred, and refused where their norms overflow."""
+"""Linear rows: used where they are, thinned, centered, and refused where their norms overflow."""
 
 from __future__ import annotations
 

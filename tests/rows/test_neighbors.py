@@ -1,4 +1,4 @@
-"""The kernel that knows the neighbours: Sindhwani's formula, new rows by the plain kernel, sizes that do not fit."""
+"""The kernel that knows the neighbors: Sindhwani's formula, new rows by the plain kernel, sizes that do not fit."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_a_part_is_made_of_the_chosen_instances_in_their_order(name):
     assert "blocks" in name or type(part) is type(FORMS[name](X))  # few rows of blocks are taken into memory
     assert part.n_instances == 4
     coef = np.random.default_rng(3).standard_normal((4, 2))
-    expected = dense_kernel(name, X[chosen]) @ coef  # centred rows are centred anew
+    expected = dense_kernel(name, X[chosen]) @ coef  # centered rows are centered anew
     np.testing.assert_allclose(part.scores(part.combine(coef)), expected, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(part.squared_norms, np.diag(dense_kernel(name, X[chosen])), rtol=1e-11)
 

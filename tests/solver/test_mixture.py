@@ -239,7 +239,7 @@ def small_master(rng, loss):
 
 
 def solve_svm(K, label_set, losses, labels, mu):
-    """alpha and F(mu) of the SVM whose kernel is ``sum_t mu_t K * y_t y_t'``, as one labelling of all +1."""
+    """alpha and F(mu) of the SVM whose kernel is ``sum_t mu_t K * y_t y_t'``, as one labeling of all +1."""
     mixed = np.ascontiguousarray(sum(m * K * np.outer(y, y) for m, y in zip(mu, labels)))
     ones = np.ones(label_set.n_rows, np.int8)
     svm = fit_svm(GramRows(mixed), BalancedLabels.known(ones), losses, ones, tol=1e-8, rng=np.random.default_rng(0))

@@ -136,7 +136,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], chosen: Collection
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> str:
-    """Colour classes and what they stand for."""
+    """Color classes and what they stand for."""
     each = (f'<span><i class="{colour}"></i>{escape(name)}</span>' for colour, name in entries)
     return f'<div class="legend">{"".join(each)}</div>'
 

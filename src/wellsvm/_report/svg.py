@@ -1,4 +1,4 @@
-"""Small charts as inline SVG. Colours are classes, so that the page's style sheet decides for light and dark."""
+"""Small charts as inline SVG. Colors are classes, so that the page's style sheet decides for light and dark."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = [
 
 WIDTH, HEIGHT = 680, 260
 LEFT, RIGHT, TOP, BOTTOM = 76, 16, 14, 44
-# Colours in the style sheet; with more lines than this all are drawn in one quiet colour.
+# Colors in the style sheet; with more lines than this all are drawn in one quiet color.
 MOST_COLOURS = 8
 BINS = 40
 
 
 class Line(NamedTuple):
-    """A line of a chart, with the colour class and, for tooltips, a name."""
+    """A line of a chart, with the color class and, for tooltips, a name."""
 
     name: str
     x: Sequence[float]
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 def colour_of(number: int, of: int) -> str:
-    """The colour class of one of several lines."""
+    """The color class of one of several lines."""
     return f"s{number}" if of <= MOST_COLOURS else "quiet"
 
 
@@ -96,7 +96,7 @@ def line_chart(
 
 
 def histogram(values: FloatArray, *, label: str, x_label: str, y_label: str, levels: Sequence[float]) -> str:
-    """How many values fall where, in another colour below 0; ``levels`` are vertical lines."""
+    """How many values fall where, in another color below 0; ``levels`` are vertical lines."""
     low, high = min(float(values.min()), *levels), max(float(values.max()), *levels)
     width = (high - low) / BINS
     edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)  # 0 is one of them

@@ -4,12 +4,12 @@ ICML 2006).
 The label of an unlabeled row is a coin with probability p_i of +1, and the objective is its mean less T times its
 entropy. With ``l(m) = max(0, 1 - m)^2 / 2``,
 
-    minimise over w, p   1/2 ||w||^2 + C sum_l l(y_i f_i) + C* sum_u [p_i l(f_i) + (1 - p_i) l(-f_i)]
+    minimize over w, p   1/2 ||w||^2 + C sum_l l(y_i f_i) + C* sum_u [p_i l(f_i) + (1 - p_i) l(-f_i)]
                          + T sum_u [p_i log p_i + (1 - p_i) log(1 - p_i)]
     subject to           sum_u p_i = number of positives
 
 At a high temperature T it is convex in effect and all p are equal; T falls by a constant factor until the coins are
-decided. At every T the two groups of variables are minimised in turns, which never raises the objective:
+decided. At every T the two groups of variables are minimized in turns, which never raises the objective:
 
 - p, with ``g_i = C* (l(f_i) - l(-f_i))``:   p_i = 1 / (1 + exp((g_i - nu) / T)), nu by the balance;
 - w, by L-BFGS from the last one: the "gradient DA" of Chapelle, Sindhwani, Keerthi (JMLR 2008).
@@ -42,7 +42,7 @@ SETTLED, DECIDED = 1e-3, 1e-3
 
 
 class Turn(NamedTuple):
-    """Both groups minimised once: temperature, v = (w, b), p, and the objective at that temperature."""
+    """Both groups minimized once: temperature, v = (w, b), p, and the objective at that temperature."""
 
     temperature: float
     v: FloatArray

@@ -3,7 +3,7 @@
 
 A node of the tree has labels for some of the unlabeled rows. The SVM on the rows that have one, known or chosen, costs
 no more than any way to label the rest: its certified lower bound is the node's. Completing the labels by its f, as the
-balance asks, gives an upper bound. A node whose lower bound is not below the best labelling so far is left; else the
+balance asks, gives an upper bound. A node whose lower bound is not below the best labeling so far is left; else the
 row of largest |f| gets both labels, the one that f gives first. So the tree is searched in depth.
 """
 

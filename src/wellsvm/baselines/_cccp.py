@@ -1,11 +1,11 @@
 """The ramp loss by the concave-convex procedure (Collobert, Sinz, Weston, Bottou, "Large scale transductive SVMs", JMLR
 2006; UniverSVM).
 
-    minimise over w   1/2 ||w||^2 + C sum_l max(0, 1 - y_i f_i) + C* sum_u min(1 + s, max(0, 1 - |f_i|))
+    minimize over w   1/2 ||w||^2 + C sum_l max(0, 1 - y_i f_i) + C* sum_u min(1 + s, max(0, 1 - |f_i|))
     subject to        mean of f over the unlabeled rows = mean of their labels under the wanted balance
 
 The loss of unlabeled rows is the sum of two ramps, one per label, less a constant; for s < 0 it is flat where
-``|f| < -s``. Each step minimises a convex function that is nowhere below the objective and meets it at the present f:
+``|f| < -s``. Each step minimizes a convex function that is nowhere below the objective and meets it at the present f:
 
     |f_i| > -s:  max(0, 1 - sign(f_i) f)        |f_i| <= -s:  the constant 1 + s, the row is left out
 
@@ -13,7 +13,7 @@ so the objective never rises. Their function charges a row beyond 1 on the other
 ``|f| > 1``. Near the present f these terms are zero, so the fixed points are the same; without them the bound is nearer
 to the objective, and a step is a plain SVM.
 
-The constraint is met by centring the rows on the unlabeled ones and fixing the intercept at the mean, c. The margin
+The constraint is met by centering the rows on the unlabeled ones and fixing the intercept at the mean, c. The margin
 wanted of a row is then ``1 - y_i c > 0``; rows divided by it, and prices multiplied, make an SVM for the package's own
 descent. It ends when the labels and the rows left out stay, or the objective falls by less than tol.
 """
@@ -41,7 +41,7 @@ __all__ = ["CCCPSVM", "Step", "lower_ramp"]
 
 
 class Step(NamedTuple):
-    """An SVM of the procedure: coefficients of w in centred rows, values f of all rows, the objective of the ramp."""
+    """An SVM of the procedure: coefficients of w in centered rows, values f of all rows, the objective of the ramp."""
 
     coef: FloatArray
     f: FloatArray
@@ -126,7 +126,7 @@ class CCCPSVM(SemiSupervisedBaseline):
             )
         coef, f, _ = steps[-1]
         coef = coef.copy()
-        coef[labels.free] -= coef.sum() / labels.free.size  # of rows that are not centred
+        coef[labels.free] -= coef.sum() / labels.free.size  # of rows that are not centered
         y = np.where(labels.y_known != 0, labels.y_known, _signs(f)).astype(np.int8)
         history = [step.objective for step in steps]
         return TwoClassFit(rows.to_store(coef), mean - float(coef @ to_unlabeled), y, f, history)
@@ -143,7 +143,7 @@ def lower_ramp(
     max_iter: int,
     rng: np.random.Generator,
 ) -> tuple[list[Step], bool]:
-    """The SVM of every step, and whether the last found nothing better; K is that of centred rows."""
+    """The SVM of every step, and whether the last found nothing better; K is that of centered rows."""
     free = labels.y_known == 0
     y, used, alpha = np.where(free, -1, labels.y_known).astype(np.int8), ~free, None
     steps: list[Step] = []

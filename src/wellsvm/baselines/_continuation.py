@@ -6,7 +6,7 @@ is known: w spread by ``N(0, t I)`` spreads f_i by ``N(0, t q_i)``, ``q_i = ||ph
 
     mean of exp(-s f_i^2) = exp(-s f_i^2 / a_i) / sqrt(a_i),     a_i = 1 + 2 s t q_i
 
-Regulariser and loss of the labeled rows are convex and stay as they are. The first width is the least at which the
+Regularizer and loss of the labeled rows are convex and stay as they are. The first width is the least at which the
 whole is convex by its trace: ``C* sum_u 2 s q_i / a_i^(3/2) <= 1``.
 """
 

@@ -1,6 +1,6 @@
 """Cutting plane maximum margin clustering (Zhao, Wang, Zhang, SDM 2008).
 
-    minimise over w, b, xi >= 0   1/2 ||w||^2 + C xi
+    minimize over w, b, xi >= 0   1/2 ||w||^2 + C xi
     subject to   1/n sum_i c_i |f_i| >= 1/n sum_i c_i - xi     for every c in {0, 1}^n,     f_i = w'phi(x_i) + b
                  -beta <= sum_i f_i <= beta
 
@@ -13,7 +13,7 @@ the margin problem without labels: at the optimum xi is the mean of ``max(0, 1 -
 - what is left is a small quadratic program. With the constraints ``w'a_k + b o_k >= r_k - xi``, ``|b| <= beta`` and
   ``G_kl = a_k'a_l`` its dual is, in x = (lambda, lambda_0, p, q) >= 0,
 
-      minimise   1/2 lambda'G lambda - r'lambda + beta (p + q)
+      minimize   1/2 lambda'G lambda - r'lambda + beta (p + q)
       subject to sum_k lambda_k + lambda_0 = C,      o'lambda = p - q
 
   where w = sum_k lambda_k a_k, lambda_0 belongs to xi >= 0, p and q to the two bounds of b; the multipliers of the
@@ -23,9 +23,9 @@ The first two are nested as in the authors' later paper (Wang, Zhao, Zhang, "Lin
 IEEE Transactions on Neural Networks 2010). In the first one the cutting plane is outside: then every new constraint
 sets the signs free again, the objective jumps, and for a large C hundreds of constraints do not suffice.
 
-With the features centred ``sum_i f_i = n b``, and the balance is a bound on b alone. Their paper takes kernel principal
-components as features; here w stays a combination of rows, ``w = sum_k lambda_k 1/n sum_i c_ki s_i phi(x_i)``, which is
-the same problem and spares the eigenvectors.
+With the features centered ``sum_i f_i = n b``, and the balance is a bound on b alone. Their paper takes the principal
+components of a kernel as features; here w stays a combination of rows,
+``w = sum_k lambda_k 1/n sum_i c_ki s_i phi(x_i)``, which is the same problem and spares the eigenvectors.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MOST_CONSTRAINTS = 200
 
 
 class Plane(NamedTuple):
-    """A hyperplane: coefficients of w in centred rows, b, xi, values f of the rows, ``1/2 ||w||^2 + C`` mean loss."""
+    """A hyperplane: coefficients of w in centered rows, b, xi, values f of the rows, ``1/2 ||w||^2 + C`` mean loss."""
 
     coef: FloatArray
     b: float
@@ -151,12 +151,12 @@ class CPMMC(TwoClusterBaseline):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        coef = plane.coef - plane.coef.mean()  # of rows that are not centred
+        coef = plane.coef - plane.coef.mean()  # of rows that are not centered
         return Cut(np.where(plane.f > 0, 1, -1).astype(np.int8), coef, plane.b - float(coef @ means))
 
 
 def planes_from(K: FloatArray, f: FloatArray, C: float, balance: float, tol: float, max_iter: int) -> list[Plane]:
-    """The hyperplane of every step, from the signs of f on; K is that of centred rows. A local optimum."""
+    """The hyperplane of every step, from the signs of f on; K is that of centered rows. A local optimum."""
     planes: list[Plane] = []
     while len(planes) < max_iter:
         plane = plane_for_signs(K, np.where(f >= 0, 1.0, -1.0), C, balance, tol)

@@ -36,7 +36,7 @@ class Features:
     ----------
     Phi : array or CSR matrix of shape (n, r)
         Features of the rows.
-    centre : array of shape (r,)
+    center : array of shape (r,)
         Taken from every row.
     bias, constant : float
         Value of the constant feature whose weight is b, and what is added to every function.

@@ -1,19 +1,19 @@
-"""Generalised maximum margin clustering (Valizadegan, Jin, NIPS 2006).
+"""Generalized maximum margin clustering (Valizadegan, Jin, NIPS 2006).
 
 Values z of the training rows, a constant l, and the norm of the function through z + l:
 
-    minimise over z, l   (z + l e)' K^-1 (z + l e) + C_balance (e'z)^2 + C sum_i max(0, 1 - z_i^2)
+    minimize over z, l   (z + l e)' K^-1 (z + l e) + C_balance (e'z)^2 + C sum_i max(0, 1 - z_i^2)
 
 The labels are the signs of z; C_balance keeps z from being constant, which would cost nothing else. It is not convex;
 its Lagrange dual is a semidefinite program with one variable per row. With l eliminated,
 
-    maximise sum_i gamma_i     subject to   0 <= gamma_i <= C,     S = B - diag(gamma) positive semidefinite
+    maximize sum_i gamma_i     subject to   0 <= gamma_i <= C,     S = B - diag(gamma) positive semidefinite
     B = K^-1 - K^-1 e e' K^-1 / (e' K^-1 e) + C_balance e e'
 
 and z is a vector that S takes to zero, an eigenvector of its smallest eigenvalue: spectral clustering where all gamma
 are equal. Its own dual is the relaxation of the problem above to matrices Z in place of zz':
 
-    minimise   <B, Z> + C sum_i max(0, 1 - Z_ii)      Z positive semidefinite
+    minimize   <B, Z> + C sum_i max(0, 1 - Z_ii)      Z positive semidefinite
 
 S Z = 0 at the optimum; of several vectors that S takes to zero, the leading eigenvector of Z is taken. Both problems
 are followed by a primal-dual interior point method until their values differ by no more than tol, relatively: a
@@ -146,17 +146,17 @@ class GMMC(TwoClusterBaseline):
 
 
 def solve_dual(B: FloatArray, C: float, tol: float, max_iter: int) -> Bound:
-    """Maximise ``sum gamma`` over ``0 <= gamma <= C``, ``B - diag(gamma)`` positive semidefinite; B is definite.
+    """Maximize ``sum gamma`` over ``0 <= gamma <= C``, ``B - diag(gamma)`` positive semidefinite; B is definite.
 
     With multipliers eta of ``gamma <= C`` and nu of ``gamma >= 0`` the conditions are ``diag(Z) + eta - nu = 1``,
-    ``ZS = mu I``, ``eta (C - gamma) = mu``, ``nu gamma = mu``, mu falling to zero; each step solves them linearised.
+    ``ZS = mu I``, ``eta (C - gamma) = mu``, ``nu gamma = mu``, mu falling to zero; each step solves them linearized.
     """
     n = B.shape[0]
     smallest = float(linalg.eigh(B, eigvals_only=True, subset_by_index=[0, 0])[0])
     gamma = np.full(n, 0.5 * min(max(smallest, np.finfo(float).tiny), C))
     S, room, upper = B - np.diag(gamma), C - gamma, np.inf
     inverse = _inverse(S)
-    mu = 1.0 / float(inverse.diagonal().mean())  # so that Z, well centred at first, has a diagonal near 1
+    mu = 1.0 / float(inverse.diagonal().mean())  # so that Z, well centered at first, has a diagonal near 1
     Z, eta, nu = mu * inverse, mu / room, mu / gamma
     n_steps, shrink = 0, 0.1
     while n_steps < max_iter:
@@ -170,7 +170,7 @@ def solve_dual(B: FloatArray, C: float, tol: float, max_iter: int) -> Bound:
         d_eta, d_nu = (mu + eta * change) / room - eta, (mu - nu * change) / gamma - nu
         dual = _definite_step(S, -np.diag(change), [(gamma, change), (room, -change)])
         primal = _definite_step(Z, dZ, [(eta, d_eta), (nu, d_nu)])
-        shrink = float(np.clip((1 - min(dual, primal)) ** 2, 0.05, 0.9))  # after a short step nearer to the centre
+        shrink = float(np.clip((1 - min(dual, primal)) ** 2, 0.05, 0.9))  # after a short step nearer to the center
         gamma = gamma + dual * change
         Z, eta, nu = Z + primal * dZ, eta + primal * d_eta, nu + primal * d_nu
         upper = min(upper, float(np.vdot(B, Z)) + C * float(np.maximum(0.0, 1.0 - Z.diagonal()).sum()))

@@ -1,11 +1,11 @@
 """Gradient descent on the primal (Chapelle, Zien, "Semi-supervised classification by low density separation", AISTATS
 2005): the second half of their low density separation, without the graph-based distances.
 
-    minimise over w   1/2 ||w||^2 + C sum_l max(0, 1 - y_i f_i)^2 / 2 + C* sum_u exp(-3 f_i^2)
+    minimize over w   1/2 ||w||^2 + C sum_l max(0, 1 - y_i f_i)^2 / 2 + C* sum_u exp(-3 f_i^2)
     subject to        mean of f over the unlabeled rows = mean of their labels under the wanted balance
 
 ``exp(-3 f^2)`` is a smooth ``max(0, 1 - |f|)``: unlabeled rows are pushed away from the boundary, to either side. The
-features are centred on the unlabeled rows and the intercept is that mean, so the constraint holds for every w. C*
+features are centered on the unlabeled rows and the intercept is that mean, so the constraint holds for every w. C*
 starts small and is doubled until it reaches its end, each minimum the start of the next descent: the first is near the
 supervised SVM, and what follows mostly ends in a better local minimum than the last price would find at once.
 """
@@ -104,7 +104,7 @@ class GradientS3VM(SemiSupervisedBaseline):
         return TwoClassFit(features.to_store(v), features.intercept(v), y, f, history)
 
     def _path(self, features: Features, labels: BalancedLabels) -> Iterator[SmoothLoss]:
-        """The losses to minimise one after the other, the one wanted last."""
+        """The losses to minimize one after the other, the one wanted last."""
         for price in self.C_unlabeled * 2.0 ** np.arange(1 - self.n_prices, 1):
             yield partial(smooth_losses, labels=labels, C=self.C, C_unlabeled=price)
 

@@ -1,6 +1,6 @@
 """A quadratic program by a primal-dual interior point method, and the step rule that such methods share.
 
-    minimise over x >= 0   1/2 x'Qx + cost'x    subject to   Ax = right
+    minimize over x >= 0   1/2 x'Qx + cost'x    subject to   Ax = right
 
 Every Newton step is one dense system of the size of x and the equations. It stops when residuals and complementarity
 are below `TOL`: x should be of order one.
@@ -37,7 +37,7 @@ def minimize_quadratic(
         residuals = np.concatenate([-gradient - z, -defect])
         dx, _, dz = _newton(system, residuals, x, z, np.zeros(n))
         reached = float((x + longest_step(x, dx) * dx) @ (z + longest_step(z, dz) * dz)) / n
-        # Mehrotra's rule: aim at the centre the more, the less the pure step would gain; and correct its curvature.
+        # Mehrotra's rule: aim at the center the more, the less the pure step would gain; and correct its curvature.
         dx, dv, dz = _newton(system, residuals, x, z, gap * (reached / gap) ** 3 - dx * dz)
         step = min(longest_step(x, dx), longest_step(z, dz))
         x, v, z = x + step * dx, v + step * dv, z + step * dz

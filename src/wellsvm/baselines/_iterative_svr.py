@@ -1,6 +1,6 @@
 """Iterative support vector regression (Zhang, Tsang, Kwok, "Maximum margin clustering made practical", ICML 2007).
 
-    minimise over y, w, b   1/2 ||w||^2 + C sum_i | y_i - w'phi(x_i) - b |      y in {-1, +1}^n,  |sum y| <= beta
+    minimize over y, w, b   1/2 ||w||^2 + C sum_i | y_i - w'phi(x_i) - b |      y in {-1, +1}^n,  |sum y| <= beta
 
 in turns: w by a support vector regression of the labels y with the Laplacian loss (epsilon = 0); then b, and
 y = sign(w'phi(x) + b), by sorting. The loss is symmetric, and that is the point: the hinge loss of the SVM has nothing

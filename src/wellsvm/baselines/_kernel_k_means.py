@@ -1,6 +1,6 @@
 """Kernel k-means: Lloyd's algorithm in the feature space of a kernel.
 
-    minimise over labels   inertia = sum_i || phi(x_i) - m_c(i) ||^2,      m_c the mean of cluster c
+    minimize over labels   inertia = sum_i || phi(x_i) - m_c(i) ||^2,      m_c the mean of cluster c
 
     || phi(x) - m_c ||^2 = k(x, x) - 2 mean_{j in c} k(x, x_j) + mean_{j, l in c} k(x_j, x_l)
 
@@ -168,7 +168,7 @@ def _fill_empty(labels: IntArray, distances: FloatArray, n_clusters: int) -> Int
 
 
 def _plus_plus(K: FloatArray, n_clusters: int, rng: np.random.Generator) -> IntArray:
-    """k-means++ in feature space: each next centre a row, drawn by its squared distance to the nearest so far."""
+    """k-means++ in feature space: each next center a row, drawn by its squared distance to the nearest so far."""
     diagonal, centres = K.diagonal(), [int(rng.integers(K.shape[0]))]
     distances = np.empty((K.shape[0], n_clusters))
     for c in range(n_clusters):

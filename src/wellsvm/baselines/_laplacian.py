@@ -1,6 +1,6 @@
 """Laplacian SVM (Belkin, Niyogi, Sindhwani, "Manifold regularization", JMLR 2006).
 
-    minimise over f   sum over labeled rows of max(0, 1 - y_i (f(x_i) + b)) + gamma_A (||f||^2 + b^2) + gamma_I f'Lf
+    minimize over f   sum over labeled rows of max(0, 1 - y_i (f(x_i) + b)) + gamma_A (||f||^2 + b^2) + gamma_I f'Lf
 
 with the values f of all rows and the Laplacian L of their graph of nearest neighbors: f is to change little along the
 edges. It is their objective times the number l of labeled rows; their ``gamma_A l`` and ``gamma_I l / n^2`` are

@@ -1,12 +1,12 @@
 """Support vector regression with the Laplacian loss, by a primal-dual interior point method.
 
-    minimise over w, b   1/2 ||w||^2 + C sum_i | y_i - w'phi(x_i) - b |
+    minimize over w, b   1/2 ||w||^2 + C sum_i | y_i - w'phi(x_i) - b |
 
-    dual: maximise over x   y'x - C/2 x'Kx   subject to   -1 <= x_i <= 1,   sum_i x_i = 0;     w = C sum_i x_i phi(x_i)
+    dual: maximize over x   y'x - C/2 x'Kx   subject to   -1 <= x_i <= 1,   sum_i x_i = 0;     w = C sum_i x_i phi(x_i)
 
 With u and l, the multipliers of the bounds, the positive and the negative parts of the residuals, the conditions are
 ``C K x + b - y + u - l = 0``, ``u (1 - x) = mu``, ``l (1 + x) = mu``, mu falling to zero; each step solves them
-linearised, a system with the matrix ``C K + D``, D diagonal. Where K = LL' has a low rank, as that of linear rows, it
+linearized, a system with the matrix ``C K + D``, D diagonal. Where K = LL' has a low rank, as that of linear rows, it
 is one of the size of the rank. It stops at a relative duality gap of tol.
 
 LIBSVM solves the same problem by pairs of coordinates, which takes it millions of steps for the linear kernel and a

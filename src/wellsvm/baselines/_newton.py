@@ -1,6 +1,6 @@
 """Newton's method on the primal: for a smooth semi-supervised loss, and for transduction on many sparse rows.
 
-    minimise over v   1/2 ||v||^2 + sum_i loss_i(f_i),    f linear in v
+    minimize over v   1/2 ||v||^2 + sum_i loss_i(f_i),    f linear in v
 
 A step solves ``(I + Phi' D Phi) d = -gradient`` by conjugate gradients, D the second derivatives of the losses. Where a
 loss is not convex its second derivative counts as 0, so that every step is a descent; a step too long is halved. With
@@ -67,7 +67,7 @@ def newton(features: Features, v: FloatArray, loss: Loss, curvature: Curvature, 
 
 
 def _solve(features: Features, second: FloatArray, right: FloatArray) -> FloatArray:
-    """``(I + Phi' D Phi)^-1 right`` with Phi centred and the constant feature beside it, D = diag(second)."""
+    """``(I + Phi' D Phi)^-1 right`` with Phi centered and the constant feature beside it, D = diag(second)."""
     used = np.flatnonzero(second)
     near, weights = features.Phi[used], second[used]
 

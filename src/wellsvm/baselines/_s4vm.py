@@ -3,7 +3,7 @@
 Many different labelings have a large margin, and which is the true one the unlabeled rows do not tell. So several are
 found, and of all labelings that one is chosen which gains most over the supervised SVM's, y_svm, in the worst case:
 
-    maximise over y   min over candidates t of   gain_t(y) - lambda loss_t(y)
+    maximize over y   min over candidates t of   gain_t(y) - lambda loss_t(y)
 
     gain_t(y) = number of unlabeled rows with y_i = y_ti, y_svm differing: right where the SVM was wrong, if t is true
     loss_t(y) = number of unlabeled rows with y_ti = y_svm_i, y differing: wrong where the SVM was right
@@ -12,7 +12,7 @@ y_svm itself has the value 0, so the optimum is never below it. With ``z_i = 1``
 for candidate t is linear, ``sum_i z_i (1 or -lambda)``, and rows that all candidates treat alike are exchangeable: an
 integer program with one variable per pattern, given to HiGHS.
 
-Candidates: local search (SVM and relabelling in turns) from random labels and from noisy values of the supervised SVM;
+Candidates: local search (SVM and relabeling in turns) from random labels and from noisy values of the supervised SVM;
 the labelings reached are clustered by k-means, and of each cluster the one with the least objective is kept.
 """
 
@@ -36,7 +36,7 @@ from wellsvm.solver import Solution, fit_svm
 
 __all__ = ["S4VM", "safest", "worst_gain"]
 
-# Branches that HiGHS may look at; where they do not suffice, the best labelling found is taken.
+# Branches that HiGHS may look at; where they do not suffice, the best labeling found is taken.
 MOST_NODES = 200
 # Relative duality gap of the SVMs of the local searches, which only have to rank the rows.
 SEARCH_TOL = 1e-2
@@ -156,7 +156,7 @@ def worst_gain(y: LabelArray, candidates: LabelArray, base: LabelArray, risk: fl
 
 
 def safest(candidates: LabelArray, base: LabelArray, risk: float) -> LabelArray:
-    """The labelling of largest `worst_gain`, ``base`` unless something is gained.
+    """The labeling of largest `worst_gain`, ``base`` unless something is gained.
 
     Of rows that all candidates treat alike those of lower index get the other label.
     """

@@ -1,6 +1,6 @@
 """Transductive SVM (Joachims, "Transductive inference for text classification using support vector machines", 1999).
 
-    minimise over y, w   1/2 ||w||^2 + C sum over labeled rows of xi_i + C* sum over unlabeled rows of xi_i,
+    minimize over y, w   1/2 ||w||^2 + C sum over labeled rows of xi_i + C* sum over unlabeled rows of xi_i,
     xi_i = max(0, 1 - y_i f(x_i)),      known labels kept, a given number of positives among the others
 
 by local search. The unlabeled rows are labeled by the supervised SVM, those of largest value positive, and their price

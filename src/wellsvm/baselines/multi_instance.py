@@ -4,7 +4,7 @@
   the SVM, take the instance of largest value as witness, until no witness changes.
 - mi-SVM (same paper): a label for every instance; start from the bag's, solve the SVM, relabel the instances of
   positive bags by its sign, the best one of a bag always positive, until no label changes.
-- MI-Kernel (Gaertner, Flach, Kowalczyk, Smola 2002): one SVM on bags under the normalised set kernel
+- MI-Kernel (Gaertner, Flach, Kowalczyk, Smola 2002): one SVM on bags under the normalized set kernel
   ``k(A, B) = sum over a in A, b in B of k(a, b) / (|A| |B|)``, the inner product of the bags' means.
 
 The alternations are local: they stop at the first choice that reproduces itself.

@@ -53,7 +53,7 @@ METHODS: dict[str, Callable[[float, int], Any]] = {
 }
 SVM, OURS = 0, 3  # the places of the baseline and of our defaults
 GREY = "#666666"
-# Colours that colour-blind readers can tell apart, and markers.
+# Colors that color-blind readers can tell apart, and markers.
 LOOKS = (("#d55e00", "s"), ("#999999", "D"), ("#009e73", "v"), ("#0072b2", "o"), ("#56b4e9", "^"))
 
 

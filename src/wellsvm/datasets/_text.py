@@ -213,7 +213,7 @@ def _make_language(n_features: int, n_topics: int, class_vocabulary: float, rng:
 
 
 def _own_words(word_of_rank: IntArray, share: float, rng: np.random.Generator) -> IntArray:
-    """Pair words of neighbouring rank; in a chosen pair each class writes its own word for both.
+    """Pair words of neighboring rank; in a chosen pair each class writes its own word for both.
 
     Systematic choice along the ranks makes ``share`` of the pairs ``share`` of the word mass as well.
     """
@@ -292,7 +292,7 @@ def _draw_block(
     mask = np.where(start == 0, (1 << language.background_bits) - 1, _TOPIC_SLOTS - 1)
     words = language.pool[start + (rng.integers(0, 1 << 32, len(row), dtype=np.uint32) & mask)]
     words = language.own_word.ravel()[np.repeat(positive * p, lengths) + words]
-    # One integer per (row, word): sorting it orders rows and words at once, and equal neighbours are repeats.
+    # One integer per (row, word): sorting it orders rows and words at once, and equal neighbors are repeats.
     key_type = np.uint32 if n_rows * p < 2**32 else np.uint64
     key = (row * p + words).astype(key_type)
     key.sort()

@@ -1,1 +1,1 @@
-"""Algorithm 1: starts, the cutting plane, the search for one labelling, and the recipe that joins them."""
+"""Algorithm 1: starts, the cutting plane, the search for one labeling, and the recipe that joins them."""

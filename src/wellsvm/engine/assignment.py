@@ -1,6 +1,6 @@
 """Assign a class to every row so that each class gets its number of rows and the sum of scores is largest, exactly.
 
-    maximise  sum_i F[i, k_i]   where class k occurs counts[k] times
+    maximize  sum_i F[i, k_i]   where class k occurs counts[k] times
 
 Whatever the prices v of the classes, "each row takes the class of the largest F[i, k] - v[k]" is the best assignment
 for the numbers of rows that it happens to give. So:

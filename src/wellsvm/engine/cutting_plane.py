@@ -6,10 +6,10 @@
 The restricted master keeps the few label vectors that matter; its optimum is an upper bound of the relaxation's and
 never rises (Theorem 2).
 
-The next label vector is a violated constraint of Eq. (5). The most violated one maximises ``||u_y||^2 = y'Hy`` over B
+The next label vector is a violated constraint of Eq. (5). The most violated one maximizes ``||u_y||^2 = y'Hy`` over B
 (Eq. 15, 23), which is hard. It is convex in y, so ``y'Hy >= 2 y'Hz - z'Hz`` for any z in B, and the set's linear oracle
-maximises the right side exactly: by sorting. H has no ridge: over B the ridge would add the same constant to every
-``y'Hy``, and it would hold the linearisation back at z (docs/as_in_paper.md).
+maximizes the right side exactly: by sorting. H has no ridge: over B the ridge would add the same constant to every
+``y'Hy``, and it would hold the linearization back at z (docs/as_in_paper.md).
 
 - "paper": one such step from the best label vector in use (Eq. 16, 24, 31).
 - "first": the same, where of several best label vectors in use the one generated first is taken. At the optimum of a
@@ -171,7 +171,7 @@ def _separate(state: State, solution: Solution, rng: np.random.Generator) -> Can
 
 
 def _next_label(state: State, start: Candidate) -> Candidate | None:
-    """Maximise the linearisation at ``start``; None where ``start`` itself attains the maximum."""
+    """Maximize the linearization at ``start``; None where ``start`` itself attains the maximum."""
     slope = state.at_instances(state.alpha) * state.candidate_scores(start)  # r = H z
     y = state.label_set.linear_oracle(slope)
     if slope @ y <= (slope @ start.y) * (1 + state.options.no_gain):
@@ -180,7 +180,7 @@ def _next_label(state: State, start: Candidate) -> Candidate | None:
 
 
 def linearized_once(state: State, squared_norms: FloatArray, rng: np.random.Generator) -> Candidate:
-    """The paper's oracle: one linearisation at the label vector in use of largest ``y'Hy`` (Eq. 16)."""
+    """The paper's oracle: one linearization at the label vector in use of largest ``y'Hy`` (Eq. 16)."""
     start = state.active(int(np.argmax(squared_norms)))
     return _next_label(state, start) or start
 
@@ -193,7 +193,7 @@ def linearized_at_first(state: State, squared_norms: FloatArray, rng: np.random.
 
 
 def climb(state: State, start: Candidate) -> Candidate:
-    """Linearise again and again: every step lowers G and B is finite, so it ends, in a local minimum."""
+    """Linearize again and again: every step lowers G and B is finite, so it ends, in a local minimum."""
     while (better := _next_label(state, start)) is not None and G(state, better) < G(state, start):
         start = better
     return start

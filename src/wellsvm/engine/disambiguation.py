@@ -1,4 +1,4 @@
-"""Choose one of several candidate classes for every row, with all classes relabelled together.
+"""Choose one of several candidate classes for every row, with all classes relabeled together.
 
 Trained one against the rest, each class would choose its rows without regard to the others. So, first, one SVM per
 class is trained on the current labels, every row goes to one of its candidates, and this repeats until few rows move.
@@ -17,7 +17,7 @@ The number of rows of each class matters most. There are two ways to estimate it
    noise.
 
 Held-out rows choose between the two (`equal_parts_are_better`), by how often the class predicted for a row is one of
-its candidates, corrected for chance: ``(hit - chance) / (1 - chance)``. Hits alone favour frequent candidates.
+its candidates, corrected for chance: ``(hit - chance) / (1 - chance)``. Hits alone favor frequent candidates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Several classes at once: one SVM for each against the rest, and one labelling that keeps the counts of all classes.
+"""Several classes at once: one SVM for each against the rest, and one labeling that keeps the counts of all classes.
 
-Labelled independently, a row may be in two classes or in none. Here every unlabeled row gets one class, by the
+Labeled independently, a row may be in two classes or in none. Here every unlabeled row gets one class, by the
 assignment of the largest sum of scores (assignment.py), and counts the more, the further its class exceeds the next. A
 row for which some classes are excluded (candidate labels) gets one of the others.
 """

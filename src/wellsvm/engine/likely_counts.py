@@ -1,6 +1,6 @@
 """The f under which the counts of groups are most likely, by smooth descent and without labels.
 
-    minimise over w and b    1/2 ||w||^2 + loss of the counts under f,    f_i = w'(z_i - mean z) + b
+    minimize over w and b    1/2 ||w||^2 + loss of the counts under f,    f_i = w'(z_i - mean z) + b
 
 The loss is that of group_counts.py. It is not convex: the labels of a group may change places. So the price rises step
 by step, and each descent (L-BFGS) starts from the minimum before. The first minimum is nearly the mean map: at f = 0

@@ -1,9 +1,9 @@
-"""What the neighbours of labeled rows say: labels spread over a graph of nearest neighbours.
+"""What the neighbors of labeled rows say: labels spread over a graph of nearest neighbors.
 
     scores of class k  =  log of (I + strength L)^-1 indicator_k / counts_k
 
-with the normalised Laplacian L of the graph that joins every row with its nearest ones. The solution is the limit of
-"take your label, and a share of what your neighbours have". Labeled rows are held out in folds, so that their scores
+with the normalized Laplacian L of the graph that joins every row with its nearest ones. The solution is the limit of
+"take your label, and a share of what your neighbors have". Labeled rows are held out in folds, so that their scores
 say what those of unlabeled rows say. Where classes lie on curved sheets these scores see what a linear function does
 not; their errors are of another kind than those of SVMs, which is what makes the two worth averaging.
 """
@@ -40,7 +40,7 @@ class Neighborhood(NamedTuple):
     C : array of shape (n_rows,)
         Prices; a sample has the price of all.
     L : sparse matrix of shape (n_rows, n_rows)
-        Normalised Laplacian of the graph of nearest neighbours.
+        Normalized Laplacian of the graph of nearest neighbors.
     """
 
     rows: Rows
@@ -124,7 +124,7 @@ def _nearest(K: np.ndarray, halves: np.ndarray, begin: int, end: int, n: int) ->
 
 
 def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
-    """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbours."""
+    """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbors."""
     keep = 1.0 / (1.0 + options.graph_strength)
     near = LinearRows((1.0 - keep) * (sparse.identity(L.shape[0], format="csr") - L))
     first = keep * seeds

@@ -1,7 +1,7 @@
 """Values of labeled rows under functions that did not know their labels.
 
 In every fold some labeled rows lose their label and join the unlabeled ones. The supervised SVM of the other labels
-gives them a value, and the labelling that the search reaches from it another. Folds are drawn from the rows in an order
+gives them a value, and the labeling that the search reaches from it another. Folds are drawn from the rows in an order
 of their own, so that it does not count in which order they are given (where all are looked at, and no sample).
 """
 

@@ -1,10 +1,10 @@
-"""The recipe, the same for every task: start, cutting plane, search for one labelling, keep the best.
+"""The recipe, the same for every task: start, cutting plane, search for one labeling, keep the best.
 
     X, y -> Task(rows, labels, losses, opening) -> fit(task, options) -> Fit(relaxation, settled)
 
 The relaxation mixes several label vectors. Rounding its f to one member of B and alternating "solve the SVM, relabel by
 its scores" (search.py) lowers the mixed-integer objective of Eq. (3). Searches start from the task's guesses and from
-the relaxation, and the best labelling that any of them reaches is kept. Where the task asks for a smooth search
+the relaxation, and the best labeling that any of them reaches is kept. Where the task asks for a smooth search
 (smooth.py), it comes first: its labels are the relaxation's first label vector, and its f is the result.
 """
 
@@ -52,7 +52,7 @@ def _search_and_relax(
 ) -> tuple[list[Solution], Relaxation]:
     """Search from each of the opening's guesses, then run the cutting plane. The opening is freed on return."""
     labels, guesses, alpha, best_first = opened(task, options, rng)
-    alpha = None if best_first else alpha  # the best labelling brings its own
+    alpha = None if best_first else alpha  # the best labeling brings its own
     reached: list[Solution] = []
     guesses = guesses[::-1]
     while guesses:  # each is freed when its search has begun
@@ -78,7 +78,7 @@ def _fit_smoothly(task: Task, options: Options, rng: np.random.Generator, callba
 
 
 def settle(task: Task, options: Options, rng: np.random.Generator) -> Solution:
-    """As `fit` without the relaxation: the best labelling that searches from the opening's guesses reach."""
+    """As `fit` without the relaxation: the best labeling that searches from the opening's guesses reach."""
     guesses = opened(task, options, rng).guesses
     return best_of([search(task, guess, options, rng) for guess in guesses])
 
@@ -91,7 +91,7 @@ def relax(
     rng: np.random.Generator,
     callback: Callback | None = None,
 ) -> Relaxation:
-    """The cutting plane from the opening's label vectors and, if it is given, from the ``best`` labelling so far."""
+    """The cutting plane from the opening's label vectors and, if it is given, from the ``best`` labeling so far."""
     labels, alpha = opening.labels, opening.alpha
     if best is not None:
         labels, alpha = [*labels, best.y], best.alpha
@@ -105,13 +105,13 @@ def opening_only(options: Options) -> Options:
 
 
 def adds_nothing(relaxation: Relaxation, best: Solution) -> bool:
-    """Whether the relaxation ended at the labelling of an earlier search: another search from there finds the same."""
+    """Whether the relaxation ended at the labeling of an earlier search: another search from there finds the same."""
     labels = relaxation.solution.state.labels
     return len(labels) == 1 and np.array_equal(labels[0], best.y)
 
 
 def best_of(reached: Sequence[Solution]) -> Solution:
-    """The labelling of least mixed-integer objective; of equals the first."""
+    """The labeling of least mixed-integer objective; of equals the first."""
     return min(reached, key=lambda svm: svm.upper)
 
 
@@ -134,7 +134,7 @@ class Fit:
     relaxation : Relaxation
         The outcome of the cutting plane.
     settled : Solution, SmoothSolution or None
-        The SVM on the one labelling that the search settled on, or where a smooth search ended.
+        The SVM on the one labeling that the search settled on, or where a smooth search ended.
     """
 
     task: Task
@@ -148,7 +148,7 @@ class Fit:
 
     @property
     def refined_objective(self) -> float | None:
-        """Mixed-integer objective of the labelling that the search settled on, every row at its price."""
+        """Mixed-integer objective of the labeling that the search settled on, every row at its price."""
         if isinstance(self.settled, SmoothSolution):
             return self.settled.objective_of(self.task.losses)
         return None if self.settled is None else self.settled.upper

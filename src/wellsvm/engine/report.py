@@ -39,7 +39,7 @@ class Status(StrEnum):
     @property
     def converged(self) -> bool:
         """Whether no violated label vector was found, to ``min_violation``: the relaxation is solved, as far as the
-        oracle can tell. Or, of several clusters relabelled together, whether they have settled."""
+        oracle can tell. Or, of several clusters relabeled together, whether they have settled."""
         return self in (Status.NO_VIOLATED_LABEL, Status.SETTLED)
 
     @property

@@ -1,6 +1,6 @@
 """Whether unlabeled rows help, by what labeled rows say: cross-validation with and without them.
 
-Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labelling
+Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labeling
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m, or
 what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
 labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
@@ -13,8 +13,8 @@ or two labels, as there are among many classes, does not outweigh the others. La
 2. Where the space has several dimensions for every label, an SVM of the others says hardly anything of a row held out,
    and such bars are out of reach; but there the SVM of the labels is far from its best, and unlabeled rows have most to
    say. So it is enough that they lower the mean loss at all. Dimensions are counted as they are used: the squared mean
-   of the rows' squared lengths over the mean squared inner product of two rows, all centred. Labels are counted as they
-   bear on one border: two classes are told apart by the labels of two classes.
+   of the rows' squared lengths over the mean squared inner product of two rows, all centered. Labels are counted as
+   they bear on one border: two classes are told apart by the labels of two classes.
 3. A function of few labels is near 0 wherever none of them is near, under a kernel and in many dimensions alike, so
    that its ramp loss is near 1: one with larger values loses less as soon as it is right more often than not, even if
    it is right less often than the function of the labels alone. So in both cases the loss must also fall, by half an

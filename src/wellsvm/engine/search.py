@@ -1,4 +1,4 @@
-"""From a guess to one labelling: solve the SVM, label by its scores, until hardly a label changes.
+"""From a guess to one labeling: solve the SVM, label by its scores, until hardly a label changes.
 
 Two things make this alternation more than a local search at the final price:
 
@@ -8,7 +8,7 @@ Two things make this alternation more than a local search at the final price:
    labels change sign, up to `Options.sure_margin`. Near the cut labels are a matter of the share of the classes, which
    is known roughly; a row there with the wrong label would move f for nothing.
 
-Several classes are searched together: one SVM for each against the rest, and one labelling of all rows that keeps the
+Several classes are searched together: one SVM for each against the rest, and one labeling of all rows that keeps the
 number of rows of every class (assignment.py).
 """
 
@@ -60,20 +60,20 @@ def guess_of_known(rows: Rows, known: LabelArray, losses: Losses, rng: np.random
 
 
 def roughly(options: Options, rows: Rows | None = None) -> Options:
-    """How to search where many labellings are compared, or labeled rows are held out: as well as that needs it."""
+    """How to search where many labelings are compared, or labeled rows are held out: as well as that needs it."""
     rounds = options.judge_kernel_rounds if isinstance(rows, GramRows) else options.judge_rounds
     return options.but(tol=options.judge_tol * options.tol, rounds_per_price=rounds, search_rounds=rounds)
 
 
 def search(task: Task, guess: Guess, options: Options, rng: np.random.Generator) -> Solution:
-    """Search one labelling of one problem; see `search_together`."""
+    """Search one labeling of one problem; see `search_together`."""
     guesses = [guess]
     del guess
     return search_together([task], guesses, alone, options, [rng])[0]
 
 
 def search_from(svm: Solution, task: Task, options: Options, rng: np.random.Generator) -> Solution:
-    """Search one labelling of a problem from what an annealed search of nearly the same one found. What was found must
+    """Search one labeling of a problem from what an annealed search of nearly the same one found. What was found must
     not be used any more: its state goes on."""
     state = svm.state
     state.label_set = task.labels

@@ -14,7 +14,7 @@ No single estimator is safe, and labels are drawn in two ways that nobody report
    plain prediction. They are trusted as far as scores tell shares, by the labeled rows' word (the correlation: root of
    one minus the squared standard error over the variance of all shares alike likely); the rest goes to the mean
    posterior at equal shares. Of two classes the share then moves towards what growing finds (see growing.py).
-5. The same again from other scores, of labels spread over a graph of neighbours (neighborhood.py). Both estimates are
+5. The same again from other scores, of labels spread over a graph of neighbors (neighborhood.py). Both estimates are
    averaged, each weighed by one over its variance.
 6. The shares then move towards valleys between the rows (valley.py, valley_of_many.py).
 """
@@ -139,7 +139,7 @@ def mean_scores(
 
 
 def combined_scores(codes: IntArray, *kinds: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Return the sum of several kinds of scores, each centred per row and divided by its spread inside classes.
+    """Return the sum of several kinds of scores, each centered per row and divided by its spread inside classes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """A smooth search: it moves f itself, without labels, and unlabeled rows push the border away (Chapelle, Zien 2005).
 
-    minimise over w and b   1/2 ||w||^2 + sum_labeled C_i / 2 max(0, 1 - y_i f_i)^2 + p sum_unlabeled C_i exp(-3 f_i^2)
+    minimize over w and b   1/2 ||w||^2 + sum_labeled C_i / 2 max(0, 1 - y_i f_i)^2 + p sum_unlabeled C_i exp(-3 f_i^2)
     where                   f_i = w'(z_i - mean of the unlabeled z) + b,    b within the bounds of the balance
 
 ``exp(-3 f^2)`` is a smooth ``max(0, 1 - |f|)``: a row near the border pushes it to either side, a row far from it has
@@ -47,7 +47,7 @@ class SmoothSolution:
     f : array of shape (n_rows,)
         Values of f.
     objective : float
-        What was minimised, at the last price.
+        What was minimized, at the last price.
     """
 
     coordinates: Coordinates

@@ -44,10 +44,10 @@ def best_aligned(
 def climb_alignment(
     rows: Rows, label_set: LabelSet, n_draws: int, rng: np.random.Generator, options: Options = Options()
 ) -> LabelArray:
-    """The best of a few random label vectors after relabelling by ``argmax over z of z'Ky`` while that aligns better.
+    """The best of a few random label vectors after relabeling by ``argmax over z of z'Ky`` while that aligns better.
 
     Power iteration, its iterates rounded to members of B: it ends near the leading eigenvectors of K, and costs two
-    passes over the data per step. Where all of B is balanced (``sum y = 0``) that is K centred.
+    passes over the data per step. Where all of B is balanced (``sum y = 0``) that is K centered.
     """
     state = _at_ones(rows, label_set, options)
     drawn = sorted(_drawn(state, n_draws, rng), key=lambda candidate: -candidate.squared_norm)
@@ -159,10 +159,10 @@ def best_relabelled(
     rng: np.random.Generator,
     options: Options = Options(),
 ) -> Solution:
-    """The start of the least SVM objective, after relabelling from each: the paper's, alignment's, those of k-means.
+    """The start of the least SVM objective, after relabeling from each: the paper's, alignment's, those of k-means.
 
     Where rows are many, starts are found and compared on some of them, with labels of ``labels_of_some``, which know no
-    links. The best is relabelled on more and more rows, so that there is little left to do on all of them.
+    links. The best is relabeled on more and more rows, so that there is little left to do on all of them.
     """
     tol = options.compared_tol * options.tol
     rough = options.but(tol=tol, unsettled_labels=options.few_moves / tol)

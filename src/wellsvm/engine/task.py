@@ -44,7 +44,7 @@ class Opening(NamedTuple):
     alpha : array or None
         First dual variables of the cutting plane.
     best_first : bool
-        Whether the best labelling that these searches reach is a first label vector too, with its dual variables.
+        Whether the best labeling that these searches reach is a first label vector too, with its dual variables.
     """
 
     labels: list[LabelArray]

@@ -1,10 +1,10 @@
-"""The share of two classes at which a labelling runs between the rows, and not through them.
+"""The share of two classes at which a labeling runs between the rows, and not through them.
 
 Few labels tell a share roughly, and mostly too near to one half. But at each share the search labels all rows, and the
-rows say how well that share suits them: a labelling that takes a piece of one group of rows for the other class parts
-many rows from their neighbours. So shares q around the estimate p are tried, and their mean is taken with the weights
+rows say how well that share suits them: a labeling that takes a piece of one group of rows for the other class parts
+many rows from their neighbors. So shares q around the estimate p are tried, and their mean is taken with the weights
 
-    normal density of q around p, with p's standard error   x   (neighbours parted / what a cut of share q parts)^-10
+    normal density of q around p, with p's standard error   x   (neighbors parted / what a cut of share q parts)^-10
 
 A cut parts fewer rows the further out it lies: of normal rows, as many as the density at their quantile. The labels are
 those of the search at each share, and not of one function at several thresholds: its direction follows the share, and
@@ -39,7 +39,7 @@ __all__ = ["shares_in_valley"]
 def shares_in_valley(
     near: Neighborhood, shares: FloatArray, error: float, loss: str, rng: np.random.Generator, options: Options
 ) -> FloatArray:
-    """Mean of shares of two classes around the estimated ones, each weighed by how well its labelling suits the rows.
+    """Mean of shares of two classes around the estimated ones, each weighed by how well its labeling suits the rows.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class _Labels:
         self.one, self.other = pairs.row, pairs.col
 
     def log_weights(self, shares: FloatArray, log_weight: Callable[[int, float], float]) -> FloatArray:
-        """What ``log_weight`` gives for the number of every share, and the neighbours that its labels part.
+        """What ``log_weight`` gives for the number of every share, and the neighbors that its labels part.
 
         ``shares`` rise. Under a kernel the one in the middle is searched from the supervised SVM, every other from the
         one before it: their labels differ in few rows, and so do their SVMs, which cost most there. Once a share weighs
@@ -131,7 +131,7 @@ class _Labels:
         return Task(self.rows, labels, self.losses, rising=self.free)
 
     def _parted(self, task: Task, found: Solution) -> float:
-        """Share of the pairs of neighbours with different labels, and a trace: no logarithm of nothing."""
+        """Share of the pairs of neighbors with different labels, and a trace: no logarithm of nothing."""
         y = task.labels.linear_oracle(found.scores())
         return float(np.mean(y[self.one] != y[self.other])) + self.options.valley_floor
 

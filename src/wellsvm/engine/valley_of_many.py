@@ -1,15 +1,15 @@
-"""Shares of several classes at which a labelling runs between the rows: valley.py for more than two.
+"""Shares of several classes at which a labeling runs between the rows: valley.py for more than two.
 
-Each class in turn has its share moved, the others keep their proportions, and the rows are labelled anew at the shares
+Each class in turn has its share moved, the others keep their proportions, and the rows are labeled anew at the shares
 tried. As for two classes a share is the mean of those tried, weighed by
 
-    normal density around the estimate   x   (neighbours parted / what cuts of these shares part)^-power
+    normal density around the estimate   x   (neighbors parted / what cuts of these shares part)^-power
 
 A class has a part of the border only, 2 / K of it on average, so that the power is 10 K / 2. All classes move from the
 same shares, and then together. Where labels were collected class by class, and so say nothing about shares, these begin
 halfway between the estimate and what the search predicts when it has been told the estimate.
 
-Many labellings are compared, so each must cost little. They are those of a search like that of the fit, at rising
+Many labelings are compared, so each must cost little. They are those of a search like that of the fit, at rising
 prices, but with squared losses: then one factor of one matrix serves all classes and all labels at a price
 (docs/choices_shares.md).
 """
@@ -40,7 +40,7 @@ def shares_in_valleys(
     rng: np.random.Generator,
     options: Options,
 ) -> FloatArray:
-    """Shares of several classes, moved from the estimated ones to where labellings suit the rows.
+    """Shares of several classes, moved from the estimated ones to where labelings suit the rows.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class _Labels:
         return np.asarray(counts / counts.sum())
 
     def log_parted(self, shares: FloatArray) -> float:
-        """Logarithm of the share of the neighbours that labels of these shares part, as a part of what cuts do."""
+        """Logarithm of the share of the neighbors that labels of these shares part, as a part of what cuts do."""
         classes, _ = self._classes(self.F, shares)
         codes = self.codes.copy()
         codes[self.free], _ = self._classes(self._values(self._added(classes)), shares)
@@ -158,7 +158,7 @@ def _targets(classes: IntArray, n_classes: int) -> FloatArray:
 
 
 def _points(near: Neighborhood, rng: np.random.Generator, options: Options) -> FloatArray:
-    """Rows as points of few dimensions, centred, with a constant as long as they are on average.
+    """Rows as points of few dimensions, centered, with a constant as long as they are on average.
 
     Those of few columns are taken as they are; others, and rows under a kernel, by their products with landmarks.
     """

@@ -67,7 +67,7 @@ class ClustersDivided(ClustersUneven):
         return self
 
     def _rows(self, X: Matrix, kernel: Kernel) -> GramRows | LinearRows:
-        """Rows of X; dense ones are centred under the linear kernel."""
+        """Rows of X; dense ones are centered under the linear kernel."""
         if kernel.name == "linear":
             return cluster_rows(X, Options.bias if self.fit_intercept else 0.0, self.center)
         price = Options.scaled_C if self.C == "scale" else float(self.C)

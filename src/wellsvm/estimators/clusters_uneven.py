@@ -1,10 +1,10 @@
-"""Two clusters of any sizes: those of k-means, relabelled by their SVM, unless those found run clearly better between
+"""Two clusters of any sizes: those of k-means, relabeled by their SVM, unless those found run clearly better between
 the rows.
 
 Label vectors of two clusters keep to a balance, and f is cut where it has a valley. Where one cluster is small, f
 rather parts the large one; and where there is no clear margin at all, as between embeddings of two topics, label
 vectors go to the bounds of the balance. k-means knows no balance, but cuts long clusters across. Which of the two runs
-between the rows, and not through them, their neighbours tell: how many of them it parts, beside how many clusters of
+between the rows, and not through them, their neighbors tell: how many of them it parts, beside how many clusters of
 these sizes would part by chance. What takes the place of k-means must part clearly fewer, and its function must not
 leave clearly more of the loss.
 """
@@ -49,7 +49,7 @@ class ClustersUneven(ClusterModel):
         self.n_iter_, self.status_ = found.n_rounds, str(found.status)
 
     def _uneven(self, space: Space, options: Options, seed: int) -> JointClusters | None:
-        """Clusters of k-means, relabelled, or None where ``labels_`` are to stay; of many rows some are compared."""
+        """Clusters of k-means, relabeled, or None where ``labels_`` are to stay; of many rows some are compared."""
         loss = "squared_hinge" if self.loss == "auto" else loss_of(self)
 
         def joint_of(rows: LinearRows) -> Joint:
@@ -77,17 +77,17 @@ class ClustersUneven(ClusterModel):
 
 
 def _clearly_between(labels: IntArray, others: IntArray, joint: Joint, seen: LinearRows, options: Options) -> bool:
-    """Whether these clusters part clearly fewer neighbours than others, and leave not clearly more of the loss."""
+    """Whether these clusters part clearly fewer neighbors than others, and leave not clearly more of the loss."""
     some = seen.taken(np.arange(labels.size))
     graph = NearestNeighbors(n_neighbors=min(options.parted_neighbors, labels.size - 1)).fit(some)
-    neighbours = graph.kneighbors(return_distance=False)  # none is a neighbour of its own
+    neighbours = graph.kneighbors(return_distance=False)  # none is a neighbor of its own
     if not _parted(labels, neighbours) < options.clearly_less * _parted(others, neighbours):
         return False
     return options.clearly_less * joint.loss_left(labels) < joint.loss_left(others)
 
 
 def _parted(labels: IntArray, neighbours: IntArray) -> float:
-    """Share of the neighbours that two clusters part, beside that of rows in clusters of these sizes by chance."""
+    """Share of the neighbors that two clusters part, beside that of rows in clusters of these sizes by chance."""
     share = float(np.mean(labels))
     by_chance = max(2 * share * (1 - share), np.finfo(np.float64).tiny)
     return float(np.mean(labels[neighbours] != labels[:, None])) / by_chance

@@ -189,7 +189,7 @@ class Divider:
 
     def _opening(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
         """First label vectors: the best aligned of random assignments, as in the paper; well aligned halves; or the
-        best of those and k-means', each relabelled until it settles."""
+        best of those and k-means', each relabeled until it settles."""
         labels, rows = task.labels, task.rows
         assert isinstance(labels, ClusterLabels | LinkedLabels)
         if self.init == "alignment":

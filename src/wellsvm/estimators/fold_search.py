@@ -1,6 +1,6 @@
 """The cross-validation of SemiSupervisedSVCCV: every candidate along the grid of prices, fold by fold.
 
-A candidate is a matrix (a kernel, and neighbours to mix it with) and a trial (a balance to keep). Matrices are large,
+A candidate is a matrix (a kernel, and neighbors to mix it with) and a trial (a balance to keep). Matrices are large,
 so there is one at a time; shares hardly depend on the matrix, so those of the folds are estimated once, on the first.
 """
 
@@ -92,7 +92,7 @@ class FoldSearch:
     data : TrialData
         What they are fitted on.
     matrices : list of (Kernel, int or None)
-        Kernels, and neighbours to mix them with.
+        Kernels, and neighbors to mix them with.
     folds : list of (train, test)
         Labeled rows; unlabeled ones are in every training part.
     scorer : callable or None
@@ -130,7 +130,7 @@ class FoldSearch:
         return len(self.matrices) * len(self.trials) * len(self.folds)
 
     def candidate(self, number: int) -> tuple[SemiSupervisedSVCCV, Kernel, int | None]:
-        """Trial, kernel and neighbours of a candidate."""
+        """Trial, kernel and neighbors of a candidate."""
         return self.trials[number % len(self.trials)], *self.matrices[number // len(self.trials)]
 
     def rows(self, number: int) -> tuple[Rows, Coordinates | None]:

@@ -1,15 +1,15 @@
-"""More than two clusters at once: functions of all clusters, and all rows relabelled by them together.
+"""More than two clusters at once: functions of all clusters, and all rows relabeled by them together.
 
 Starting from clusters around means, one SVM per cluster is trained against all other rows, every row goes to the
 cluster of the largest value, and this repeats until few rows move. Clusters may have any size. While the price of the
 losses is low, the functions follow the bulk of their cluster and many rows move; the price then rises step by step to
 C, as in deterministic annealing. On the way both sides of an SVM weigh the same, else small clusters would vanish. At C
 a side weighs the root of its number of rows, which leaves large clusters their outer rows. Intercepts are hardly
-regularised: the mean of all rows lies inside a cluster that is much larger than the others.
+regularized: the mean of all rows lies inside a cluster that is much larger than the others.
 
 There are two starts: k-means, and means that are joined to clusters of any size. If the functions of the second start
 leave less of the loss, relative to the spread of the clusters, both are annealed at the lowest price, and the second
-replaces the first if it leaves clearly less there. Margins alone would favour a few outlying rows.
+replaces the first if it leaves clearly less there. Margins alone would favor a few outlying rows.
 
 Linear functions cannot separate every cluster from all others: of three in a row, the middle one fails. If the SVMs
 break up the starting clusters, so that the final ones lie much closer together, the functions of `wellsvm.solver.pairs`
@@ -40,7 +40,7 @@ __all__ = ["Joint", "JointClusters"]
 
 
 class JointClusters(NamedTuple):
-    """What the relabelling ended with.
+    """What the relabeling ended with.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class JointClusters(NamedTuple):
     objective, gap : arrays of shape (n_functions,)
         Bounds of the objective of every function.
     n_rounds : int
-        Relabellings.
+        Relabelings.
     status : Status
         Why it ended.
     seconds : float

@@ -104,7 +104,7 @@ def _none_empty(chosen: IntArray, sums: FloatArray, apart: IntArray) -> IntArray
 
 
 def _best_colours(sums: FloatArray, neighbours: list[list[int]], options: Options) -> IntArray | None:
-    """The colour of every node, unlike across edges, with the largest sum that is found; depth first, bounded."""
+    """The color of every node, unlike across edges, with the largest sum that is found; depth first, bounded."""
     n, order = len(sums), np.argsort(-sums, axis=1, kind="stable")
     bound = np.append(np.cumsum(sums.max(axis=1)[::-1])[::-1], 0.0)  # what is still to be had at most
     best: IntArray | None = None

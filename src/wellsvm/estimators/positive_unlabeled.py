@@ -230,7 +230,7 @@ class PositiveUnlabeledSVC(WeakBase):
         return shares
 
     def _first_scores(self, ground: Ground, positive: BoolArray) -> FloatArray:
-        """Values of a strongly regularised SVM that takes unlabeled rows for negative, both sides of the same price."""
+        """Values of a strongly regularized SVM that takes unlabeled rows for negative, both sides of the same price."""
         weight = ground.weight / ground.weight.mean()
         sides = np.where(positive, weight[positive].sum(), weight[~positive].sum())
         prices = Options.first_price * self._price() * weight * weight.size / (2 * np.maximum(sides, Options.trace))

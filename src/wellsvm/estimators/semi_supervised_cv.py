@@ -1,4 +1,4 @@
-"""SemiSupervisedSVCCV: C_unlabeled, width, balance and neighbours chosen by cross-validation over the labeled rows."""
+"""SemiSupervisedSVCCV: C_unlabeled, width, balance and neighbors chosen by cross-validation over the labeled rows."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class SemiSupervisedSVCCV(ProbabilityMixin, SemiSupervisedBase):
         and 16, with at most 50 labels only 1 and 4; for other kernels, it tries only ``gamma``, as None does.
     neighbors : "auto", int, None or sequence of them, default="auto"
         Values to try for ``neighbors`` of :class:`SemiSupervisedSVC`. "auto" tries None and, with at most 2500 rows and
-        no ``cache_size``, 6. If there are at most 50 labels and ``gammas="auto"``, None is then tried with ``gamma``
-        itself only.
+        no ``cache_size``, 6; 6 is left out, with a warning, if features are too large for it. If there are at most 50
+        labels and ``gammas="auto"``, None is then tried with ``gamma`` itself only.
     balances : sequence or None, default=None
         Values to try for ``balance``; None tries only ``balance``.
     cv : int, splitter or iterable, default=5
@@ -341,8 +341,8 @@ stopping, weight_update, search, intercept_scaling, probability
         return _rising("Cs_unlabeled", usual if self.Cs_unlabeled is None else self.Cs_unlabeled)
 
     def _matrices(self, X: Matrix, few: bool, C: float) -> list[tuple[Kernel, int | None]]:
-        """Kernels, and neighbours to mix them with, those without first. Few labels choose among few: the width is
-        theirs to choose where neighbours are mixed in, and the plain kernel is there to be beaten."""
+        """Kernels, and neighbors to mix them with, those without first. Few labels choose among few: the width is
+        theirs to choose where neighbors are mixed in, and the plain kernel is there to be beaten."""
         kernels, numbers = self._kernels(X, few), self._neighbor_grid(X, C)
         left_to_us = all(isinstance(given, str) for given in (self.gammas, self.neighbors))
         plain = kernels[:1] if few and left_to_us and len(numbers) > 1 else kernels
@@ -363,7 +363,7 @@ stopping, weight_update, search, intercept_scaling, probability
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
     def _neighbor_grid(self, X: Matrix, C: float) -> list[int | None]:
-        """Numbers of neighbours to try, None first: it is what the others must beat. C is the largest price."""
+        """Numbers of neighbors to try, None first: it is what the others must beat. C is the largest price."""
         if isinstance(self.neighbors, str) and self.neighbors == "auto":
             few = (
                 X.shape[0] <= Options.most_rows_for_neighbors and self.cache_size is None and not isinstance(X, Blocks)

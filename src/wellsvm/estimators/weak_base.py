@@ -40,7 +40,7 @@ class FromScores:
     scores: Sequence[FloatArray]
 
     def __call__(self, task: Task, options: Options, rng: np.random.Generator) -> Opening:
-        """The guesses; the labelling of least objective that they lead to is the first label vector."""
+        """The guesses; the labeling of least objective that they lead to is the first label vector."""
         return Opening([], [Guess(scores) for scores in self.scores], None, True)
 
 

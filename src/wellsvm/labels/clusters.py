@@ -54,7 +54,7 @@ class ClusterLabels(LabelSet):
 
     @classmethod
     def of_share(cls, n_rows: int, balance: float, symmetric: bool = True) -> ClusterLabels:
-        """``beta = balance * n_rows``, but never so small that no labelling or so large that an empty cluster is left.
+        """``beta = balance * n_rows``, but never so small that no labeling or so large that an empty cluster is left.
 
         An odd number of rows cannot be halved: a difference of 1 is always allowed.
         """

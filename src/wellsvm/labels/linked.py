@@ -1,7 +1,7 @@
 """Linked labels: no label is known, but some pairs of rows must share a cluster and some must not.
 
 Links make groups: y is known in a group up to its sign, so that ``y_i = z_g s_i`` with a sign ``s_i`` of every row,
-found by colouring the group with two colours, and one free sign ``z_g`` per group. A row without links is a group.
+found by coloring the group with two colors, and one free sign ``z_g`` per group. A row without links is a group.
 
     B = {z s : low <= number of z_g = +1 <= high},   over the groups with more rows on one side than on the other
 
@@ -144,7 +144,7 @@ def _two_colours(links: Links) -> tuple[IntArray, IntArray]:
     """+1 or -1 for every component, unlike across pairs set apart, and the group of every component.
 
     In the graph with two copies of every component, where a pair set apart joins unlike copies, both copies of a
-    component hang together just where an odd cycle makes two colours impossible.
+    component hang together just where an odd cycle makes two colors impossible.
     """
     m, (a, b) = links.n_components, links.apart.T
     joined = np.column_stack([np.concatenate([a, b]), np.concatenate([b, a]) + m])

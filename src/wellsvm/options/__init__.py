@@ -45,7 +45,7 @@ class Options(EngineConstants, EstimateConstants, SolverConstants, RowConstants,
         How the weights mu move: a level method that keeps all cuts, or the paper's closed form (MKLGL). Which takes
         fewer epochs depends on the master (docs/performance.md).
     refine : bool
-        Whether to settle on one labelling after the relaxation.
+        Whether to settle on one labeling after the relaxation.
     verbose : int
         Whether to print a line per label vector.
     """

@@ -1,4 +1,4 @@
-"""Constants of the engine: the cutting plane, starts and the search for one labelling."""
+"""Constants of the engine: the cutting plane, starts and the search for one labeling."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class EngineConstants:
     """Label vectors whose ``y'Hy`` differ by less than this, relatively, are equal for the oracle "first": at the
     optimum of a master all with a weight are, and its solution tells them apart by its rounding only."""
     no_gain: float = 1e-12
-    """A linearisation must gain more than this, relatively: less is rounding, which could go round in circles."""
+    """A linearization must gain more than this, relatively: less is rounding, which could go round in circles."""
 
-    # ------------------------------------------------------------------ the search for one labelling
+    # ------------------------------------------------------------------ the search for one labeling
 
     search_rounds: int = 10
-    """Rounds of relabelling: a bound that ends alternations which go round in circles; 20 change little for the better,
+    """Rounds of relabeling: a bound that ends alternations which go round in circles; 20 change little for the better,
     5 little for the worse (docs/choices_constants.md)."""
     search_prices: tuple[float, ...] = ()
     """Shares of the final price that a search goes through first, rising; none is alternation at the final price."""
@@ -77,7 +77,7 @@ class EngineConstants:
     more gave another start, which took two fifths of the fit of seven topics and no better accuracy; and where a search
     begins on some of the rows, since masters of many rows cost more than the search (docs/performance.md)."""
     rounds_per_price: int = 3
-    """Rounds of relabelling at each of them; 1 is worse; 6 may be better, by less than a hundredth
+    """Rounds of relabeling at each of them; 1 is worse; 6 may be better, by less than a hundredth
     (docs/choices_constants.md)."""
     smooth: bool = False
     """Whether searches move f itself (smooth.py) instead of labels."""
@@ -110,7 +110,7 @@ class EngineConstants:
     many_epochs: int = 3
     """... and `most_epochs`: working sets are stale sooner than their rows are solved."""
     unsettled_labels: float = 0.1
-    """Relabelling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
+    """Relabeling ends when no more than this many tol of the rows change their label (docs/performance.md)."""
 
     # ------------------------------------------------------------------ starts
 

@@ -58,17 +58,17 @@ class EstimateConstants:
     most_grown: float = 0.08
     """The share moves no further than this: about twice its error with ten labels a class (docs/choices_shares.md)."""
 
-    # ------------------------------------------------------------------ a graph of neighbours
+    # ------------------------------------------------------------------ a graph of neighbors
 
     graph_rows: int = 2000
-    """Unlabeled rows in the graph of neighbours: so many tell a share to 0.011, and it costs a bounded time."""
+    """Unlabeled rows in the graph of neighbors: so many tell a share to 0.011, and it costs a bounded time."""
     graph_neighbors: int = 12
-    """Neighbours of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices_shares.md)."""
+    """Neighbors of a row in it; with 6 the error of its share is larger by .001 to .011 (docs/choices_shares.md)."""
     graph_strength: float = 10.0
     """How far labels spread over it; with 1 the error of its share is larger by .002 to .014
     (docs/choices_shares.md)."""
     graph_memory: int = 4
-    """MB that the search for neighbours may take for distances: a fit makes no copy of X, nor anything of its size."""
+    """MB that the search for neighbors may take for distances: a fit makes no copy of X, nor anything of its size."""
     graph_group: int = 16
     """Kernel values of which only the largest is looked at first; with 64 a little slower (docs/performance.md)."""
     graph_rounds: int = 40
@@ -83,11 +83,11 @@ class EstimateConstants:
     valley_steps: int = 4
     """Steps to either side of the estimate: two standard errors of it with ten labels a class."""
     valley_power: float = 10.0
-    """How much it counts that neighbours are parted: 7 % more of them are half the weight. Pairs with ten labels a
+    """How much it counts that neighbors are parted: 7 % more of them are half the weight. Pairs with ten labels a
     class are .002 less accurate with 5 and .001 more with 20, at the same mean error of the share
     (docs/choices_shares.md)."""
     valley_floor: float = 1e-3
-    """Added to the share of neighbours that are parted, which may be none."""
+    """Added to the share of neighbors that are parted, which may be none."""
 
     valley_walk: float = 2.0
     """Under a kernel shares are tried one after the other, to either side, as long as the logarithm of their weight is
@@ -102,7 +102,7 @@ class EstimateConstants:
     """Prices of the unlabeled rows on the way to the labels that are compared, as shares of theirs: powers of ten, as
     labels need not be the best ones. Not measured otherwise."""
     valleys_rounds: int = 2
-    """Rounds of relabelling at each of them."""
+    """Rounds of relabeling at each of them."""
     valleys_assigned: int = 2
     """Sweeps over the prices of the classes: counts are then right to a few rows, far below any step."""
     valleys_landmarks: int = 400
@@ -166,11 +166,11 @@ class EstimateConstants:
     (docs/choices_constants.md); more cost more."""
     group_errors: float = 2.0
     """The search must make the counts of groups held out more likely by more than so many standard errors: the usual
-    two, as in the other judgements."""
+    two, as in the other judgments."""
     group_prices: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0)
     """Prices of the counts of groups, as shares of C, of which groups held out choose one; each is the start of the
     next. On three even draws of 12 UCI sets with groups of 8 the accuracy was 0.767, 0.776, 0.756, 0.748 at these and
-    0.786 at the one chosen (0.784 where each starts from 0, 0.782 where the intercept is regularised)."""
+    0.786 at the one chosen (0.784 where each starts from 0, 0.782 where the intercept is regularized)."""
     group_price: float = 0.1
     """The one that is taken where nothing is held out: the best of the four there."""
     largest_logit: float = 500.0
@@ -190,21 +190,21 @@ class EstimateConstants:
     # ------------------------------------------------------------------ whether unlabeled rows help, and probabilities
 
     judge_folds: int = 5
-    """Folds of the judgement whether unlabeled rows help: the usual number; 3 and 10 come to another verdict in one or
+    """Folds of the judgment whether unlabeled rows help: the usual number; 3 and 10 come to another verdict in one or
     two of eight fits, at nearly the same accuracy (docs/choices_constants.md)."""
     judge_tol: float = 3.0
-    """SVMs of the judgement are solved to this many tol; 1 and 10 come to the same verdicts
+    """SVMs of the judgment are solved to this many tol; 1 and 10 come to the same verdicts
     (docs/choices_constants.md)."""
     judge_rounds: int = 2
-    """Rounds of relabelling at each price in the judgement; 1 and 3 come to another verdict in one of eight fits, at
+    """Rounds of relabeling at each price in the judgment; 1 and 3 come to another verdict in one of eight fits, at
     nearly the same accuracy (docs/choices_constants.md)."""
     judge_kernel_rounds: int = 1
     """The same under a kernel: 400 fits came to the same verdicts with 1 as with 2 (docs/choices_safety.md)."""
     judged_rows: int = 1000
-    """Unlabeled rows that the judgement looks at, so that it costs a bounded time; 300, 2000 and 4000 come to the same
+    """Unlabeled rows that the judgment looks at, so that it costs a bounded time; 300, 2000 and 4000 come to the same
     verdict nearly always (docs/choices_constants.md; docs/performance.md)."""
     judged_kernel_rows: int = 500
-    """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgement takes twice as
+    """The same under a kernel, where the time grows with the square of the rows: with 4000 the judgment takes twice as
     long as the fit of 2000 rows that it is for. 300 lost 0.003 on UCI sets (docs/performance.md)."""
     judge_errors: float = 1.5
     """Unlabeled rows must save at least this many standard errors: on even draws of 14 UCI sets 1 harms 9 % of the

@@ -16,7 +16,7 @@ class EstimatorConstants:
     shares_slack: float = 0.05
     """Shares that a user gives for all classes need not sum to 1 to the last digit: two decimals each are fine."""
     bias: float = 1.0
-    """The constant feature that stands for the intercept, regularised like the others: LIBLINEAR's choice."""
+    """The constant feature that stands for the intercept, regularized like the others: LIBLINEAR's choice."""
     squared_hinge_C_unlabeled: float = 0.2
     """``C_unlabeled="auto"`` of SemiSupervisedSVC under the squared hinge loss, that of dense rows: with 0.5 embeddings
     and UCI sets lose up to 0.004 (docs/choices_few_labels.md), ..."""
@@ -83,12 +83,12 @@ class EstimatorConstants:
     """How far the share of positives of their mean may be from the one estimated: with 0 clusters are cut, and nearer
     than this some sets lose what others gain (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
-    """Widths that it tries then. Of the four above, with neighbours these are the two best with 10 to 50 labels; 16 is
+    """Widths that it tries then. Of the four above, with neighbors these are the two best with 10 to 50 labels; 16 is
     far behind without them (docs/choices_cv.md, SemiSupervisedSVCCV)."""
     usual_neighbors: int = 6
-    """Neighbours of a search that is not told how many: as measured on version 0.1 (docs/choices_few_labels.md)."""
+    """Neighbors of a search that is not told how many: as measured on version 0.1 (docs/choices_few_labels.md)."""
     most_rows_for_neighbors: int = 2500
-    """Most rows for which a search tries neighbours on its own: a matrix of them is solved in two or three seconds."""
+    """Most rows for which a search tries neighbors on its own: a matrix of them is solved in two or three seconds."""
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices_cv.md)."""
@@ -105,7 +105,7 @@ class EstimatorConstants:
     tie_double: float = 1e-9
     """The same for float64 rows."""
     clear_of_zero: float = 0.25
-    """0 is kept as a cluster's threshold where both neighbours are further away than this share of a tie."""
+    """0 is kept as a cluster's threshold where both neighbors are further away than this share of a tie."""
 
     # ------------------------------------------------------------------ the check of label sets
 
@@ -130,7 +130,7 @@ class EstimatorConstants:
     """C="scale" of clustering times the mean squared norm of the rows: 0.1 and 1 gave adjusted Rand indices that differ
     by at most 0.02 on digits, USPS and emb_topics (0.1 the better under the linear kernel), and 0.1 is quicker."""
     joint_prices: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0)
-    """Prices of the joint relabelling of clusters, as shares of C: at a low one the functions follow the bulk of their
+    """Prices of the joint relabeling of clusters, as shares of C: at a low one the functions follow the bulk of their
     cluster and many rows move; it then rises, as in deterministic annealing. Half powers of ten; a ladder from 0.001 on
     found the same on digits, for more time."""
     joint_rounds: int = 10
@@ -149,7 +149,7 @@ class EstimatorConstants:
     """A start of joined means is taken where the share of the loss that its functions leave over the ratio of scatters
     is less than this much of what k-means comes to. At 1 more is gained on uneven clusters, and more is lost on
     emb_topics and USPS (docs/choices_clusters.md, cluster sizes). Two clusters of the relaxation are kept where they
-    part less than this much of the neighbours that those of k-means part, and do not leave as much more of the loss."""
+    part less than this much of the neighbors that those of k-means part, and do not leave as much more of the loss."""
     promising: float = 0.95
     """It is annealed only where that share is less than this much already for the starts as they are. Of 312 fits of
     clustering_sizes it was taken in 22, all of which were below 0.93; more than half of the fits were above 1."""
@@ -158,7 +158,7 @@ class EstimatorConstants:
     taken: of few rows in many dimensions without any clusters, single rows have the largest margins."""
     joint_bias: float = 3.0
     """The constant feature of these functions in units of the rows' root mean square, so that intercepts are hardly
-    regularised. Without it clusters of 150, 60 and 30 rows are torn up; 1 is too little, 10 loses on emb_topics (the
+    regularized. Without it clusters of 150, 60 and 30 rows are torn up; 1 is too little, 10 loses on emb_topics (the
     same place)."""
     size_exponent: float = 0.5
     """At the price C a side of an SVM weighs its number of rows to the power of 1 less this. 1, as on the way to C,
@@ -166,7 +166,7 @@ class EstimatorConstants:
     joined_means: int = 3
     """Means for every cluster that a start joins its clusters from: enough to part what does not belong together."""
     parted_neighbors: int = 10
-    """Nearest neighbours of a row by which two clusters are compared with those of k-means; 6 did as well
+    """Nearest neighbors of a row by which two clusters are compared with those of k-means; 6 did as well
     (docs/choices_clusters.md, two clusters)."""
     fewest_rows: int = 5
     """Rows that a cluster of any size has at least: fewer are taken for outliers, around which margins are always
@@ -203,7 +203,7 @@ class EstimatorConstants:
     """Draws of k-means among the starts of two clusters, each judged by the objective of its SVM: k-means' own
     objective is nearly the same for draws on text_news20 whose adjusted Rand indices are 0.1 and 0.3."""
     sample_growth: int = 4
-    """By how much more rows the best start is relabelled on, step by step, before all of them: most labels that change
+    """By how much more rows the best start is relabeled on, step by step, before all of them: most labels that change
     do so on few rows, where that is cheap."""
     k_means_sample: int = 3000
     """Rows that k-means starts two clusters on where rows are many, and that starts are compared on. With 3000 and with

@@ -100,7 +100,7 @@ class RowConstants:
     """Rows of the squares in which a matrix is compared with its transpose: two of them fit into a processor's cache.
     On 5,256 rows 128 and 256 take a tenth of the time of comparing whole matrices, 64 and 512 half as much again."""
     neighbor_strength: float = 10.0
-    """How far a kernel is deformed by a graph of neighbours: as measured on version 0.1
+    """How far a kernel is deformed by a graph of neighbors: as measured on version 0.1
     (docs/choices_few_labels.md)."""
     most_for_factors: float = 1e4
     """Largest kernel value of a row with itself for which the deformed kernel comes from LU factors, which are quick

@@ -13,7 +13,7 @@ __all__ = ["ConvergenceDisplay"]
 
 # On the logarithmic axis nothing lies lower than this many tol; zero and rounding errors are drawn there.
 FLOOR = 1e-2
-# More runs than this share one colour and have no legend: it would be longer than the picture.
+# More runs than this share one color and have no legend: it would be longer than the picture.
 MOST_COLOURS = 10
 
 

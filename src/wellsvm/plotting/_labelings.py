@@ -12,9 +12,9 @@ from wellsvm.plotting._matplotlib import import_pyplot
 
 __all__ = ["LabelingsDisplay"]
 
-# Columns of the picture at most; more rows than that are averaged, neighbours after sorting.
+# Columns of the picture at most; more rows than that are averaged, neighbors after sorting.
 MOST_COLUMNS = 2000
-# Of -1, 0 (an instance that is no key) and +1: told apart in grey and by colour-blind eyes.
+# Of -1, 0 (an instance that is no key) and +1: told apart in gray and by color-blind eyes.
 COLOURS = ("#d9822b", "#f2f2f2", "#2a6fbb")
 
 
@@ -161,7 +161,7 @@ class LabelingsDisplay:
 
 
 def _averaged(picture: np.ndarray) -> FloatArray:
-    """At most MOST_COLUMNS columns: neighbours are averaged."""
+    """At most MOST_COLUMNS columns: neighbors are averaged."""
     if picture.shape[1] <= MOST_COLUMNS:
         return picture.astype(np.float64)
     borders = np.linspace(0, picture.shape[1], MOST_COLUMNS + 1).astype(int)

@@ -29,7 +29,7 @@ class Rows(Protocol):
         Multiply-adds of one inner product with an instance.
     bias : float
         Value of the constant feature; 0 without an intercept.
-    centred : bool
+    centered : bool
         Whether label vectors can be aligned with these rows as they are: no common offset draws all into one cluster.
     """
 

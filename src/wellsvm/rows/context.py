@@ -1,6 +1,6 @@
 """Instances with the context of their bag: rows under ``k(x, x') + context * k_set(B, B')`` on (instance, bag) pairs.
 
-``k_set`` is the normalised set kernel, the inner product of the means of two bags in the feature space of k:
+``k_set`` is the normalized set kernel, the inner product of the means of two bags in the feature space of k:
 
     k_set(B, B') = mean over b in B, b' in B' of k(b, b')
 

@@ -2,7 +2,7 @@
 
 Under a kernel they are Nystroem's (landmarks.py), the leading ones only: where all rows are landmarks these are the
 leading eigenvectors of the kernel matrix. A row that is labeled has no direction of its own there, so f cannot fit its
-label without moving its neighbours.
+label without moving its neighbors.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One pass over a sparse row serves all T columns of U; dense rows are looked at a column after the other, a piece of them
 that stays in the cache at a time: a dot product of contiguous numbers is several times as fast. The intercept is a
-constant feature of value ``bias``, regularised like the others (LIBLINEAR's way): the last row of U. Dense rows may be
+constant feature of value ``bias``, regularized like the others (LIBLINEAR's way): the last row of U. Dense rows may be
 seen from an ``origin`` (rows/origin.py), which the loops take off each row as they read it.
 """
 
@@ -375,7 +375,7 @@ class LinearRows:
 class CentredRows(LinearRows):
     """Dense rows seen from their mean; what is learned from them is told as a function of the rows as they were.
 
-    X is not copied. A part of the rows is centred anew.
+    X is not copied. A part of the rows is centered anew.
     """
 
     centred = True

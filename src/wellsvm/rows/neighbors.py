@@ -1,9 +1,9 @@
-"""Rows under a kernel that knows the neighbours: the plain kernel, mixed with one deformed by a graph.
+"""Rows under a kernel that knows the neighbors: the plain kernel, mixed with one deformed by a graph.
 
     K~ = K (I + strength L K)^-1,      mixed = (K + scale K~) / 2,      scale: both have the same mean diagonal
 
-with the Laplacian L of a graph of nearest neighbours (Sindhwani, Niyogi, Belkin 2005). A function that changes between
-neighbours is longer under K~ than under K, so f follows the sheets that the rows lie on. For a new row x the deformed
+with the Laplacian L of a graph of nearest neighbors (Sindhwani, Niyogi, Belkin 2005). A function that changes between
+neighbors is longer under K~ than under K, so f follows the sheets that the rows lie on. For a new row x the deformed
 kernel is ``k~(x, x_j) = k_x' (I + strength L K)^-1 e_j``, with the plain kernel values k_x: a function with the
 coefficients c under the mixed kernel has the coefficients ``(c + scale (I + strength L K)^-1 c) / 2`` under the plain
 one. That is what is stored, and new rows need no graph.

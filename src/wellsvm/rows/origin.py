@@ -1,6 +1,6 @@
 """The origin that dense rows are shifted to: 0, except in columns that lie far from 0, where it is their mean.
 
-An intercept is a constant feature, regularised like the others. Where a column lies far from 0, compared with its
+An intercept is a constant feature, regularized like the others. Where a column lies far from 0, compared with its
 spread, the intercept has to be large, and costs more than the margin is worth; rows that are nearly parallel make every
 solver slow, too. Seen from their mean they are as easy as rows around 0, and a constant column is 0. Which columns are
 far is told by a sample of the rows. Sparse rows are seen from 0, as hardly any of their entries is far from it, and so

@@ -203,7 +203,7 @@ def _with_bias(rows: LinearRows, chosen: IntArray, dtype: type) -> FloatArray:
 def _best_share(
     slope: float, curvature: float, slack: FloatArray, change: FloatArray, losses: Losses, bisections: int
 ) -> float:
-    """The share of a step that about minimises the objective: where its slope is at most a tenth of the first one."""
+    """The share of a step that about minimizes the objective: where its slope is at most a tenth of the first one."""
 
     def derivative(share: float) -> float:
         alpha = np.minimum(np.maximum((slack - share * change) / losses.ridge, 0.0), losses.cap)  # np.clip is slow

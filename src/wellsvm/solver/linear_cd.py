@@ -237,7 +237,7 @@ class LinearState(State):
         late = self._visits > self.options.dense_epochs * n_rows
         if goal < self.options.least_rounded_goal and not np.all(self.losses.ridge[... if rows is None else rows] > 0):
             return late and len(self.labels) == 1  # masters of several come nearer by coordinate descent
-        # Where coordinate descent was too slow for one labelling it is for the next.
+        # Where coordinate descent was too slow for one labeling it is for the next.
         return self._newton is not None or late
 
     def _is_one_instance_a_row(self) -> bool:

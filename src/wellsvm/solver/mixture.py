@@ -56,7 +56,7 @@ class ClosedForm:
 
 
 class LevelMethod:
-    """Minimises F over the simplex by cuts.
+    """Minimizes F over the simplex by cuts.
 
     Attributes
     ----------

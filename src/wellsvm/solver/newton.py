@@ -43,9 +43,9 @@ class SlackSystem:
 def best_step(
     slope: float, curvature: float, margins: FloatArray, change: FloatArray, ridge: FloatArray, bisections: int
 ) -> float:
-    """The share s in [0, 1] of the way that minimises the primal, by bisection of its derivative.
+    """The share s in [0, 1] of the way that minimizes the primal, by bisection of its derivative.
 
-    ``slope + s curvature`` is the derivative of the regulariser, ``margins + s change`` are the rows' margins.
+    ``slope + s curvature`` is the derivative of the regularizer, ``margins + s change`` are the rows' margins.
     """
 
     def derivative(s: float) -> float:
