@@ -29,7 +29,7 @@ def rows_of(form, n=30, d=6, seed=0):
 @pytest.mark.parametrize("form", FORMS)
 def test_the_matrix_holds_all_inner_products(form):
     rows, X = rows_of(form)
-    matrix = as_matrix(rows)
+    matrix = as_matrix(rows, rows)
     assert isinstance(matrix, GramRows)
     assert matrix.K.dtype == np.float64
     np.testing.assert_allclose(matrix.K, X @ X.T, rtol=1e-6, atol=1e-12)
@@ -39,9 +39,11 @@ def test_the_matrix_holds_all_inner_products(form):
 def test_a_matrix_and_many_rows_stay_as_they_are():
     gram = GramRows(np.eye(3))
     many = LinearRows(np.zeros((Options.matrix_rows + 1, 2)))
-    assert as_matrix(gram) is gram
-    assert as_matrix(many) is many
+    assert as_matrix(gram, gram) is gram
+    assert as_matrix(many, many) is many
     np.testing.assert_array_equal(inner_products(gram), np.eye(3))
+    wide = LinearRows(np.random.default_rng(0).standard_normal((30, 3)) * [1.0, 1.0, 1e3])
+    assert as_matrix(wide, wide) is wide  # Newton's method on three columns, not epochs
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -49,7 +51,7 @@ def test_a_matrix_and_many_rows_stay_as_they_are():
 def test_the_svm_on_the_matrix_is_that_of_the_rows(form, loss):
     rows, X = rows_of(form)
     y = np.where(X[:, 0] > 0, 1, -1).astype(np.int8)
-    losses, matrix = Losses.of(loss, np.full(y.size, 0.7)), as_matrix(rows)
+    losses, matrix = Losses.of(loss, np.full(y.size, 0.7)), as_matrix(rows, rows)
     (wanted, found) = (
         fit_svm(where, BalancedLabels.known(y), losses, y, tol=1e-10, rng=np.random.default_rng(0)).coefficients()
         for where in (rows, matrix)

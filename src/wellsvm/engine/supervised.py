@@ -76,7 +76,7 @@ def supervised_values(
     )
     fold, counts = fold_of(codes, options.folds, rng), np.bincount(codes, minlength=n_classes)
     columns = [1] if n_classes == 2 else range(n_classes)
-    out_of_fold, points, matrix = np.zeros((labeled.size, len(columns))), [], as_matrix(near)
+    out_of_fold, points, matrix = np.zeros((labeled.size, len(columns))), [], as_matrix(near, rows)
     for column, k in enumerate(columns):
         orders = deepcopy(rng)  # the same for every class: in which order they come must not count
         points.append(_balanced_svm(matrix, codes == k, C, orders, options).coefficients())

@@ -18,9 +18,13 @@ from wellsvm.rows.gram import GramRows
 __all__ = ["as_matrix", "in_rows", "inner_products"]
 
 
-def as_matrix(rows: Any) -> Any:
-    """The rows by the matrix of their inner products where they are few, else as they are."""
-    if isinstance(rows, GramRows) or rows.n_instances > Options.matrix_rows:
+def as_matrix(rows: Any, whole: Any) -> Any:
+    """The rows by the matrix of their inner products where they are few, else as they are.
+
+    They stay as they are, too, where the columns of the ``whole`` that they are a part of make coordinate descent slow:
+    Newton's method on linear rows begins sooner.
+    """
+    if isinstance(rows, GramRows) or rows.n_instances > Options.matrix_rows or whole.column_trouble:
         return rows
     return GramRows(inner_products(rows), rows.bias)
 
