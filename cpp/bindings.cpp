@@ -271,11 +271,12 @@ template <class Real> struct Gram {
         const std::int8_t *const y = labels.data();
         double *const values = f.data();
         std::vector<std::int64_t> shuffled(visit.n_order);
+        std::vector<std::int8_t> used(n);
         nb::gil_scoped_release release;
         require_visits(visit.order, visit.n_order, nullptr, visit.n_rows, K.n_instances);
         require(are_labels(y, K.n_instances), "labels must be -1, 0 or 1");
         const SvmReport r = kernels.descend_svm(K, visit.dual, y, values, bias, ending, seed, visit.order,
-                                                visit.n_order, shuffled.data());
+                                                visit.n_order, shuffled.data(), used.data());
         return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs};
     }
 };

@@ -33,7 +33,7 @@ template <class Real> struct GramKernels {
     // Epochs on one label vector y, every row of one instance, in orders drawn from `seed`; f is kept up to date.
     SvmReport (*descend_svm)(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *f,
                              double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
-                             std::int64_t n_rows, std::int64_t *order);
+                             std::int64_t n_rows, std::int64_t *order, std::int8_t *used);
 };
 
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \
