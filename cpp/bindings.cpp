@@ -279,6 +279,20 @@ template <class Real> struct Gram {
                                                 visit.n_order, shuffled.data(), used.data());
         return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs};
     }
+
+    void nearest(In1<Real> halves, std::int64_t begin, Out2<std::int64_t> found) const {
+        const std::int64_t n = K.n_instances, n_rows = found.shape(0), width = found.shape(1);
+        require(!K.places, "neighbors need the whole matrix");
+        require(static_cast<std::int64_t>(halves.shape(0)) == n, "halves needs one entry per instance");
+        require(begin >= 0 && n_rows <= n && begin <= n - n_rows, "slice outside the rows");
+        require(width > 0 && width < n, "an instance has as many others as there are instances, less one");
+        require_aligned(halves, found);
+        const Real *const of_diagonal = halves.data();
+        std::int64_t *const out = found.data();
+        std::vector<Real> largest(width);
+        nb::gil_scoped_release release;
+        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, largest.data(), out);
+    }
 };
 
 template <class Real> static Gram<Real> gram(In2<Real> K, std::optional<In1<std::int64_t>> places) {
@@ -317,7 +331,8 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
         .def("descend_svm", &G::descend_svm, nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
              nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"), nb::arg("patience"),
-             nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert());
+             nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert())
+        .def("nearest", &G::nearest, nb::arg("halves").noconvert(), nb::arg("begin"), nb::arg("found").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
 }
 

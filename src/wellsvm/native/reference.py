@@ -358,6 +358,20 @@ class Gram:
             _sweep(shuffled, dual, margin_of, move, patience * violation, lambda i: n_changed < most_changes)
             n_epochs += 1
 
+    def nearest(self, halves: np.ndarray, begin: int, found: np.ndarray) -> None:
+        """Write the nearest others of the instances from ``begin`` on, the nearest first and of equal ones the first,
+        one row each; ``halves`` are those of the diagonal of K."""
+        n_instances, (n_rows, width) = len(self.places), found.shape
+        require(len(self.K) == n_instances, "neighbors need the whole matrix")
+        require_array("halves", halves, 1, self.K.dtype)
+        require_array("found", found, 2, np.int64, writeable=True)
+        require(len(halves) == n_instances, "halves needs one entry per instance")
+        require(0 <= begin <= n_instances - n_rows, "slice outside the rows")
+        require(0 < width < n_instances, "an instance has as many others as there are instances, less one")
+        nearness = self.K[begin : begin + n_rows] - halves
+        nearness[np.arange(n_rows), np.arange(begin, begin + n_rows)] = -np.inf
+        found[:] = np.argsort(-nearness, axis=1, kind="stable")[:, :width]
+
 
 def dense_rows(X: np.ndarray, places: np.ndarray | None = None) -> Rows:
     """Rows of a C-contiguous matrix, which holds all of them or those at hand."""
