@@ -280,6 +280,19 @@ template <class Real> struct Gram {
         return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs};
     }
 
+    void gather(In1<std::int64_t> chosen, std::int64_t begin, Out2<Real> values) const {
+        const std::int64_t n_chosen = chosen.shape(0), n_rows = values.shape(0);
+        require(!K.places, "a part needs the whole matrix");
+        require(static_cast<std::int64_t>(values.shape(1)) == n_chosen, "values must have one column per chosen row");
+        require(begin >= 0 && n_rows <= n_chosen && begin <= n_chosen - n_rows, "slice outside the chosen rows");
+        require_aligned(chosen, values);
+        const std::int64_t *const named = chosen.data();
+        Real *const out = values.data();
+        nb::gil_scoped_release release;
+        require_at_hand(K, named, n_chosen);
+        kernels.gather(K, named, n_chosen, begin, begin + n_rows, out);
+    }
+
     void nearest(In1<Real> halves, std::int64_t begin, Out2<std::int64_t> found) const {
         const std::int64_t n = K.n_instances, n_rows = found.shape(0), width = found.shape(1);
         require(!K.places, "neighbors need the whole matrix");
@@ -332,6 +345,7 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
              nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
              nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"), nb::arg("patience"),
              nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert())
+        .def("gather", &G::gather, nb::arg("chosen").noconvert(), nb::arg("begin"), nb::arg("values").noconvert())
         .def("nearest", &G::nearest, nb::arg("halves").noconvert(), nb::arg("begin"), nb::arg("found").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
 }

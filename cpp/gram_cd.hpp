@@ -11,6 +11,20 @@ template <class Real> inline const Real *gram_row(const GramRows<Real> &K, std::
     return K.data + (K.places ? K.places[j] : j) * K.n_instances;
 }
 
+// Values between some instances, those of a row side by side.
+template <class Real>
+void gather_gram(const GramRows<Real> &K, const std::int64_t *chosen, std::int64_t n_chosen, std::int64_t begin,
+                 std::int64_t end, Real *values) {
+    for (std::int64_t r = begin; r < end; ++r) {
+        const Real *k = gram_row(K, chosen[r]);
+        Real *out = values + (r - begin) * n_chosen;
+        constexpr std::int64_t line = 64 / sizeof(Real);
+        for (std::int64_t l = 0; r + 1 < end && l < K.n_instances; l += line)
+            WELLSVM_PREFETCH(gram_row(K, chosen[r + 1]) + l);
+        for (std::int64_t c = 0; c < n_chosen; ++c) out[c] = k[chosen[c]];
+    }
+}
+
 // Columns of K are taken in blocks that stay in the cache for all T products, rows four at a time: sums in double
 // whatever K is stored in, which a BLAS call on float would not give.
 template <class Real>

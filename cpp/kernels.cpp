@@ -82,7 +82,7 @@ template <class Rows> LinearKernels<Rows> linear_kernels() {
 }
 
 template <class Real> GramKernels<Real> gram_kernels() {
-    return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>, nearest<Real>};
+    return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>, gather_gram<Real>, nearest<Real>};
 }
 
 template LinearKernels<DenseRows<float>> linear_kernels();

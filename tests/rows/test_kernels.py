@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 
 from wellsvm import threads
+from wellsvm.options import Options
 from wellsvm.rows import kernels
 from wellsvm.rows.kernels import Kernel, mean_squared_distance, resolve_gamma
 
@@ -96,6 +97,7 @@ def test_a_kernel_matrix_larger_than_memory_is_refused_before_it_is_made(monkeyp
         raise AssertionError("the kernel was computed")
 
     monkeypatch.setattr(kernels, "available_memory", lambda: 4 * 320**2)
+    monkeypatch.setattr(Options, "least_room", 4 * 100**2)
     fits, large = np.zeros((320, 2)), np.zeros((321, 2))
     with monkeypatch.context() as patch:
         patch.setattr(kernels, "euclidean_distances", never)

@@ -358,6 +358,16 @@ class Gram:
             _sweep(shuffled, dual, margin_of, move, patience * violation, lambda i: n_changed < most_changes)
             n_epochs += 1
 
+    def gather(self, chosen: np.ndarray, begin: int, values: np.ndarray) -> None:
+        """Write the values between some instances into an array: of those from number ``begin`` on, one row each."""
+        require(len(self.K) == len(self.places), "a part needs the whole matrix")
+        require_array("chosen", chosen, 1, np.int64)
+        require_array("values", values, 2, self.K.dtype, writeable=True)
+        require(values.shape[1] == len(chosen), "values must have one column per chosen row")
+        require(0 <= begin <= len(chosen) - len(values), "slice outside the chosen rows")
+        require(all_below(chosen, len(self.places)), "rows names an instance that does not exist")
+        values[:] = self.K[np.ix_(chosen[begin : begin + len(values)], chosen)]
+
     def nearest(self, halves: np.ndarray, begin: int, found: np.ndarray) -> None:
         """Write the nearest others of the instances from ``begin`` on, the nearest first and of equal ones the first,
         one row each; ``halves`` are those of the diagonal of K."""
