@@ -37,6 +37,12 @@ class EstimateConstants:
     """Scores that spread less inside classes than this share of their size count as if they spread so much."""
     offset_ridge: float = 1e-3
     """Keeps the offsets of the calibration finite; a thousandth of a label."""
+    logistic_steps: int = 100
+    """Most Newton steps of the calibration, a bound: about six are taken."""
+    logistic_error: float = 1e-10
+    """It ends once a step would lower the loss by half of this at most, absolutely or of the loss."""
+    logistic_halvings: int = 40
+    """Most halvings of a Newton step that would raise the loss: beyond 2^-40 it is rounding."""
     one_row_variance: float = 0.25
     """The largest variance of a probability, added to what labels show: a few without an error are no proof of none."""
     share_rounds: int = 30
