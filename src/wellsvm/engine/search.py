@@ -181,9 +181,11 @@ class _Alternation:
         tol = options.search_rough * options.tol
         for n_left in reversed(range(options.search_rounds)):
             svms, well, before = self._solve_all(1.0, tol), tol <= options.tol, self.ys
+            if well and n_left == 0:
+                return svms
             self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
             done = _changes(before, self.ys) <= self.few
-            if well and (done or n_left == 0):
+            if well and done:
                 return svms
             tol = options.tol if done else tol
             svms = []  # states that others take the place of can go
