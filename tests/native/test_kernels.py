@@ -521,3 +521,12 @@ def test_the_nearest_by_kernel_values_equal_the_reference_and_of_equal_ones_the_
         reference.gram(K).nearest(halves, 2, slow)
         np.testing.assert_array_equal(fast, slow)
         assert np.all(fast != np.arange(2, n)[:, None])
+
+
+@pytest.mark.parametrize("module", [native, reference], ids=["native", "reference"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_of_a_gram_are_its_rows_and_columns_in_the_order_asked_for(module, dtype):
+    K, chosen = random_gram(np.random.default_rng(5), dtype), np.array([3, 0, 0, N_INSTANCES - 1])
+    values = np.full((3, 4), np.nan, dtype)
+    module.gram(K).gather(chosen, 1, values)
+    np.testing.assert_array_equal(values, K[np.ix_(chosen[1:], chosen)])

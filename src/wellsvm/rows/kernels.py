@@ -143,9 +143,9 @@ class Kernel:
             squares, ones = self.gamma * np.einsum("ij,ij->i", X, X), np.ones(n)
             squares[squares > np.finfo(np.float32).max * self.gamma] = np.nan  # as where new rows are predicted
             near = bool(squares.max(initial=0.0) <= Options.near_enough)  # NaN is not
-            dtype = np.float32 if near else np.float64
-            left = np.column_stack([2.0 * self.gamma * X, -squares, -ones]).astype(dtype, copy=False)
-            right = np.column_stack([X, ones, squares]).astype(dtype, copy=False)
+            dtype, scale = (np.float32, np.sqrt(2.0 * self.gamma)) if near else (np.float64, 1.0)
+            left = np.column_stack([2.0 * self.gamma / scale * X, -squares, -ones]).astype(dtype, copy=False)
+            right = np.column_stack([scale * X, ones, squares]).astype(dtype, copy=False)  # within what single holds
             K, step = np.empty((n, n), np.float32), Options.kernel_block
             space = np.empty(0 if near else step * n)
             for first, last in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
@@ -156,7 +156,11 @@ class Kernel:
                     np.matmul(left[begin:end], right[begin:].T, out=exponents)
                     np.minimum(exponents, 0.0, out=exponents)
                     np.exp(exponents, out=exponents)
-                    if not near:
+                    if near:  # both orders of two rows of one block were computed, each with its own rounding
+                        square = K[begin:end, begin:end]
+                        square += square.T
+                        square *= 0.5
+                    else:
                         values[:] = exponents
                     K[end:, begin:end] = K[begin:end, end:].T
         finite = np.isfinite(squares)
