@@ -41,7 +41,8 @@ void nearest_others(const GramRows<Real> &K, const Real *halves, std::int64_t i,
 template <class Real>
 void nearest(const GramRows<Real> &K, const Real *halves, std::int64_t begin, std::int64_t end, std::int64_t width,
              Real *largest, std::int64_t *found) {
-    for (std::int64_t i = begin; i < end; ++i) nearest_others(K, halves, i, width, largest, found + (i - begin) * width);
+    for (std::int64_t i = begin; i < end; ++i)
+        nearest_others(K, halves, i, width, largest, found + (i - begin) * width);
 }
 
 } // namespace wellsvm::WELLSVM_ISA
