@@ -32,7 +32,8 @@ from wellsvm.solver.master import Solution, State, begin, fit_svm, solve_svm
 from wellsvm.threads import run
 
 __all__ = [
-    "Relabel", "alone", "at_full_price", "begins_on_some", "guess_of_known", "labels_alone", "roughly", "search",
+    "Relabel", "alone", "at_full_price", "begins_on_some", "guess_of_known", "labels_alone",
+    "relaxation_adds_little", "roughly", "search",
     "search_from", "search_together",
 ]  # fmt: skip
 
@@ -110,6 +111,13 @@ def search_together(
 def begins_on_some(tasks: Sequence[Task], n_instances: int, options: Options) -> bool:
     """Whether there are so many rows that prices rise on some of them: what is saved must pay for all that follows."""
     return _annealed(tasks, options) and n_instances > 2 * _most_searched(tasks, options)
+
+
+def relaxation_adds_little(task: Task, options: Options) -> bool:
+    """Whether an annealed search is not worth a relaxation of several label vectors: where rows are many, and under a
+    kernel, where it may cost many times the search, and no accuracy is lost without it (docs/performance.md)."""
+    by_kernel = isinstance(task.rows, GramRows) and task.labels.starts is None
+    return begins_on_some([task], task.rows.n_instances, options) or (by_kernel and _annealed([task], options))
 
 
 def _most_searched(tasks: Sequence[Task], options: Options) -> int:
