@@ -271,12 +271,40 @@ template <class Real> struct Gram {
         const std::int8_t *const y = labels.data();
         double *const values = f.data();
         std::vector<std::int64_t> shuffled(visit.n_order);
+        std::vector<std::int8_t> used(n);
         nb::gil_scoped_release release;
         require_visits(visit.order, visit.n_order, nullptr, visit.n_rows, K.n_instances);
         require(are_labels(y, K.n_instances), "labels must be -1, 0 or 1");
         const SvmReport r = kernels.descend_svm(K, visit.dual, y, values, bias, ending, seed, visit.order,
-                                                visit.n_order, shuffled.data());
+                                                visit.n_order, shuffled.data(), used.data());
         return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs};
+    }
+
+    void gather(In1<std::int64_t> chosen, std::int64_t begin, Out2<Real> values) const {
+        const std::int64_t n_chosen = chosen.shape(0), n_rows = values.shape(0);
+        require(!K.places, "a part needs the whole matrix");
+        require(static_cast<std::int64_t>(values.shape(1)) == n_chosen, "values must have one column per chosen row");
+        require(begin >= 0 && n_rows <= n_chosen && begin <= n_chosen - n_rows, "slice outside the chosen rows");
+        require_aligned(chosen, values);
+        const std::int64_t *const named = chosen.data();
+        Real *const out = values.data();
+        nb::gil_scoped_release release;
+        require_at_hand(K, named, n_chosen);
+        kernels.gather(K, named, n_chosen, begin, begin + n_rows, out);
+    }
+
+    void nearest(In1<Real> halves, std::int64_t begin, Out2<std::int64_t> found) const {
+        const std::int64_t n = K.n_instances, n_rows = found.shape(0), width = found.shape(1);
+        require(!K.places, "neighbors need the whole matrix");
+        require(static_cast<std::int64_t>(halves.shape(0)) == n, "halves needs one entry per instance");
+        require(begin >= 0 && n_rows <= n && begin <= n - n_rows, "slice outside the rows");
+        require(width > 0 && width < n, "an instance has as many others as there are instances, less one");
+        require_aligned(halves, found);
+        const Real *const of_diagonal = halves.data();
+        std::int64_t *const out = found.data();
+        std::vector<Real> largest(width);
+        nb::gil_scoped_release release;
+        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, largest.data(), out);
     }
 };
 
@@ -316,7 +344,9 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
         .def("descend_svm", &G::descend_svm, nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
              nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"), nb::arg("patience"),
-             nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert());
+             nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert())
+        .def("gather", &G::gather, nb::arg("chosen").noconvert(), nb::arg("begin"), nb::arg("values").noconvert())
+        .def("nearest", &G::nearest, nb::arg("halves").noconvert(), nb::arg("begin"), nb::arg("found").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
 }
 

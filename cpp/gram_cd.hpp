@@ -11,6 +11,20 @@ template <class Real> inline const Real *gram_row(const GramRows<Real> &K, std::
     return K.data + (K.places ? K.places[j] : j) * K.n_instances;
 }
 
+// Values between some instances, those of a row side by side.
+template <class Real>
+void gather_gram(const GramRows<Real> &K, const std::int64_t *chosen, std::int64_t n_chosen, std::int64_t begin,
+                 std::int64_t end, Real *values) {
+    for (std::int64_t r = begin; r < end; ++r) {
+        const Real *k = gram_row(K, chosen[r]);
+        Real *out = values + (r - begin) * n_chosen;
+        constexpr std::int64_t line = 64 / sizeof(Real);
+        for (std::int64_t l = 0; r + 1 < end && l < K.n_instances; l += line)
+            WELLSVM_PREFETCH(gram_row(K, chosen[r + 1]) + l);
+        for (std::int64_t c = 0; c < n_chosen; ++c) out[c] = k[chosen[c]];
+    }
+}
+
 // Columns of K are taken in blocks that stay in the cache for all T products, rows four at a time: sums in double
 // whatever K is stored in, which a BLAS call on float would not give.
 template <class Real>
@@ -152,22 +166,22 @@ inline void shuffle(std::int64_t *order, std::int64_t n, std::uint64_t &state) {
 }
 
 // What is known of an SVM without moving anything: the two sides of its gap, and the losses and projected gradients of
-// the rows in use.
+// the rows in use. The pragma allows sums in several chains: one would wait for the last addition at every row.
 inline SvmReport look_at_svm(const DualRows &dual, const std::int8_t *y, const double *f, std::int64_t n_instances,
-                             const std::int64_t *rows, std::int64_t n_rows) {
-    SvmReport report = {0.0, 0.0, 0.0, 0.0, 0, 0};
+                             const std::int8_t *used) {
+    double half = 0.0, linear = 0.0, loss = 0.0, violation = 0.0;
+#pragma omp simd reduction(+ : half, linear, loss) reduction(max : violation)
     for (std::int64_t i = 0; i < n_instances; ++i) {
-        const double alpha = dual.alpha[i];
-        report.half += 0.5 * alpha * y[i] * f[i];
-        report.linear += alpha - 0.5 * dual.ridge[i] * alpha * alpha;
+        const double alpha = dual.alpha[i], ridge = dual.ridge[i], cap = dual.cap[i], margin = y[i] * f[i];
+        half += 0.5 * alpha * margin;
+        linear += alpha - 0.5 * ridge * alpha * alpha;
+        const Slope s = slope_at(alpha, margin, cap, ridge);
+        const double lost = loss_at(1.0 - margin, cap, ridge);
+        loss += used[i] ? lost : 0.0;
+        const double found = used[i] ? s.violation : 0.0;
+        violation = found > violation ? found : violation;
     }
-    for (std::int64_t n = 0; n < n_rows; ++n) {
-        const std::int64_t i = rows[n];
-        const Step s = coordinate_step(dual.alpha[i], y[i] * f[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
-        report.loss += s.loss;
-        if (s.violation > report.violation) report.violation = s.violation;
-    }
-    return report;
+    return {violation, loss, half, linear, 0, 0};
 }
 
 inline bool is_solved(const SvmReport &report, const Ending &ending) {
@@ -175,29 +189,96 @@ inline bool is_solved(const SvmReport &report, const Ending &ending) {
     return report.violation <= ending.goal || gap <= ending.tol * (upper < 0.0 ? -upper : upper);
 }
 
+// Entries of a row of K that are asked for as soon as it is known that its row moves.
+constexpr std::int64_t asked_for = 2048;
+
+// out[l] += sum_q steps[q] (rows[q][l] + offset): one look at `out` for several steps, whose rows arrive side by side.
+template <int Q, class Real>
+inline void add_rows(const Real *const *rows, const double *steps, double offset, std::int64_t n, double *out) {
+    const Real *k[Q];
+    double c[Q], constant = 0.0;
+    for (int q = 0; q < Q; ++q) {
+        k[q] = rows[q];
+        c[q] = steps[q];
+        constant += offset * c[q];
+    }
+    constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);
+    for (std::int64_t begin = 0; begin < n; begin += block) {
+        const std::int64_t end = begin + block < n ? begin + block : n;
+        if (n > asked_for && begin + ahead < n)
+            for (int q = 0; q < Q; ++q)
+                for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k[q] + begin + ahead + l);
+#pragma omp simd
+        for (std::int64_t l = begin; l < end; ++l) {
+            double sum = constant;
+            for (int q = 0; q < Q; ++q) sum += c[q] * static_cast<double>(k[q][l]);
+            out[l] += sum;
+        }
+    }
+}
+
+// Steps that were taken and that f does not show yet: at most four, whose rows of K are added to it together.
+template <class Real> struct Pending {
+    const GramRows<Real> &K;
+    double offset, *f;
+    int n = 0;
+    const Real *rows[4] = {};
+    double steps[4] = {};
+
+    // f of an instance with these steps.
+    double at(std::int64_t i) const {
+        double value = f[i];
+        for (int q = 0; q < n; ++q) value += steps[q] * (static_cast<double>(rows[q][i]) + offset);
+        return value;
+    }
+    void add(std::int64_t i, double step) {
+        constexpr std::int64_t line = 64 / sizeof(Real);
+        rows[n] = gram_row(K, i);
+        for (std::int64_t l = 0; l < K.n_instances && l < asked_for; l += line) WELLSVM_PREFETCH(rows[n] + l);
+        steps[n++] = step;
+        if (n == 4) settle();
+    }
+    void settle() {
+        switch (n) {
+        case 1: add_rows<1>(rows, steps, offset, K.n_instances, f); break;
+        case 2: add_rows<2>(rows, steps, offset, K.n_instances, f); break;
+        case 3: add_rows<3>(rows, steps, offset, K.n_instances, f); break;
+        case 4: add_rows<4>(rows, steps, offset, K.n_instances, f); break;
+        default: break;
+        }
+        n = 0;
+    }
+};
+
 // Epochs on one label vector, every row of one instance, K whole: an SVM. Before each a look tells the gap, which costs
-// little beside the epoch, so that it ends as soon as it is solved. `order` has room for the rows.
+// little beside the epoch, so that it ends as soon as it is solved. Four steps are added to f together: a row waits for
+// the next epoch if f before them asks for no step, else its step takes them into account. `order` and `used` have room
+// for the rows and for all instances.
 template <class Real>
 SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *f, double bias,
                       const Ending &ending, std::uint64_t seed, const std::int64_t *rows, std::int64_t n_rows,
-                      std::int64_t *order) {
-    for (std::int64_t n = 0; n < n_rows; ++n) order[n] = rows[n];
+                      std::int64_t *order, std::int8_t *used) {
+    for (std::int64_t i = 0; i < K.n_instances; ++i) used[i] = 0;
+    for (std::int64_t n = 0; n < n_rows; ++n) used[order[n] = rows[n]] = 1;
     std::int64_t n_changed = 0, n_epochs = 0;
+    Pending<Real> pending = {K, bias * bias, f};
     SvmReport report;
     for (;; ++n_epochs) {
-        report = look_at_svm(dual, y, f, K.n_instances, rows, n_rows);
+        report = look_at_svm(dual, y, f, K.n_instances, used);
         if (is_solved(report, ending) || n_epochs >= ending.most_epochs || n_changed >= ending.most_changes) break;
         const double threshold = ending.patience * report.violation;
         shuffle(order, n_rows, seed);
         for (std::int64_t n = 0; n < n_rows && n_changed < ending.most_changes; ++n) {
             const std::int64_t i = order[n];
-            const Step s = coordinate_step(dual.alpha[i], y[i] * f[i], dual.cap[i], dual.ridge[i], dual.curvature[i]);
-            const double change = s.alpha - dual.alpha[i];
-            if (change == 0.0 || s.violation <= threshold) continue;
-            dual.alpha[i] = s.alpha;
+            const double alpha = dual.alpha[i], cap = dual.cap[i], ridge = dual.ridge[i];
+            const Slope s = slope_at(alpha, y[i] * pending.at(i), cap, ridge);
+            const double next = best_alpha(alpha, s.gradient, cap, dual.curvature[i]);
+            if (s.violation <= threshold || next == alpha) continue;
+            dual.alpha[i] = next;
             ++n_changed;
-            if (y[i] != 0) add_scaled_row(gram_row(K, i), K.n_instances, change * y[i], bias * bias, f);
+            if (y[i] != 0) pending.add(i, (next - alpha) * y[i]);
         }
+        pending.settle();
     }
     report.n_changed = n_changed;
     report.n_epochs = n_epochs;

@@ -6,6 +6,7 @@
 
 #include "gram_cd.hpp"
 #include "linear_cd.hpp"
+#include "nearest.hpp"
 #include "rows.hpp"
 
 namespace wellsvm::WELLSVM_ISA {
@@ -81,7 +82,7 @@ template <class Rows> LinearKernels<Rows> linear_kernels() {
 }
 
 template <class Real> GramKernels<Real> gram_kernels() {
-    return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>};
+    return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>, gather_gram<Real>, nearest<Real>};
 }
 
 template LinearKernels<DenseRows<float>> linear_kernels();

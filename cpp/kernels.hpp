@@ -33,7 +33,13 @@ template <class Real> struct GramKernels {
     // Epochs on one label vector y, every row of one instance, in orders drawn from `seed`; f is kept up to date.
     SvmReport (*descend_svm)(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *f,
                              double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
-                             std::int64_t n_rows, std::int64_t *order);
+                             std::int64_t n_rows, std::int64_t *order, std::int8_t *used);
+    // values[r - begin, :] = K[chosen[r], chosen] for r = begin .. end - 1
+    void (*gather)(const GramRows<Real> &K, const std::int64_t *chosen, std::int64_t n_chosen, std::int64_t begin,
+                   std::int64_t end, Real *values);
+    // The `width` nearest others of the instances begin .. end - 1; `halves` are those of the diagonal of K.
+    void (*nearest)(const GramRows<Real> &K, const Real *halves, std::int64_t begin, std::int64_t end,
+                    std::int64_t width, Real *largest, std::int64_t *found);
 };
 
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \

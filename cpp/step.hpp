@@ -7,17 +7,32 @@ struct Step {
     double alpha, violation, loss;
 };
 
-// The best alpha with all others fixed, a clipped Newton step; the projected gradient and the loss at the old one.
+// The gradient of the dual in one variable, and what of it the box does not forbid to follow.
+struct Slope {
+    double gradient, violation;
+};
+
+inline Slope slope_at(double alpha, double margin, double cap, double ridge) {
+    const double gradient = (1.0 - margin) - ridge * alpha, size = gradient < 0 ? -gradient : gradient;
+    const bool blocked = (alpha <= 0.0) & (gradient < 0.0), full = (alpha >= cap) & (gradient > 0.0);
+    return {gradient, blocked | full ? 0.0 : size};
+}
+
+// The best alpha with all others fixed, a clipped Newton step.
+inline double best_alpha(double alpha, double gradient, double cap, double curvature) {
+    const double next = curvature > 0.0 ? alpha + gradient / curvature : (gradient > 0.0 ? cap : 0.0);
+    return next < 0.0 ? 0.0 : (next > cap ? cap : next);
+}
+
+inline double loss_at(double slack, double cap, double ridge) {
+    const double lost = ridge > 0.0 ? slack * slack / (2.0 * ridge) : cap * slack;
+    return (slack > 0.0) & (cap > 0.0) ? lost : 0.0;
+}
+
+// All of these: the best alpha, and the projected gradient and the loss at the old one.
 inline Step coordinate_step(double alpha, double margin, double cap, double ridge, double curvature) {
-    const double slack = 1.0 - margin;
-    const double gradient = slack - ridge * alpha;
-    double violation = gradient < 0 ? -gradient : gradient;
-    if ((alpha <= 0.0 && gradient < 0.0) || (alpha >= cap && gradient > 0.0)) violation = 0.0;
-    double next = curvature > 0.0 ? alpha + gradient / curvature : (gradient > 0.0 ? cap : 0.0);
-    next = next < 0.0 ? 0.0 : (next > cap ? cap : next);
-    double loss = 0.0;
-    if (slack > 0.0 && cap > 0.0) loss = ridge > 0.0 ? slack * slack / (2.0 * ridge) : cap * slack;
-    return {next, violation, loss};
+    const Slope s = slope_at(alpha, margin, cap, ridge);
+    return {best_alpha(alpha, s.gradient, cap, curvature), s.violation, loss_at(1.0 - margin, cap, ridge)};
 }
 
 } // namespace wellsvm::WELLSVM_ISA

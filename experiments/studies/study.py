@@ -46,7 +46,7 @@ def fit_facts() -> Iterator[Entry]:
         began, cpu_began = time.perf_counter(), time.process_time()
         yield facts
         facts["seconds"] = round(time.perf_counter() - began, 3)
-        facts["cpu_seconds"] = round(time.process_time() - cpu_began, 3)
+        facts["cpu_seconds"] = round(time.process_time() - cpu_began, 4)
     facts["warnings"] = sorted({warning.category.__name__ for warning in caught})
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
-from wellsvm.engine.neighborhood import graph_of, neighbor_scores, neighborhood_of
+from wellsvm.engine.neighborhood import graph_of, neighbor_scores, neighborhood_of, spread
 from wellsvm.engine.supervised import fold_of
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
@@ -45,6 +45,16 @@ def test_a_label_held_out_has_the_score_of_an_unlabeled_row():
     _, unlabeled = spread_labels(X, hidden, options)
     found = unlabeled[np.isin(np.flatnonzero(hidden < 0), labeled[fold == 0])]
     np.testing.assert_allclose(np.diff(found), np.diff(held_out[fold == 0]), atol=0.05)
+
+
+def test_spreading_solves_its_system_to_a_thousandth_of_the_mean():
+    X, codes, _ = moons()
+    L = graph_of(LinearRows(X, 0.0), Options.graph_neighbors)
+    seeds = np.eye(2)[np.maximum(codes, 0)] * (codes >= 0)[:, None]
+    exact = np.linalg.solve(np.eye(len(X)) + Options.graph_strength * L.toarray(), seeds)
+    found = spread(L, seeds, Options())
+    assert found.min() >= 0
+    np.testing.assert_allclose(found, exact, atol=2e-3 * exact.mean())
 
 
 def test_a_kernel_matrix_gives_the_graph_of_its_points():

@@ -131,3 +131,22 @@ def test_a_relaxation_of_many_rows_is_only_a_start_unless_it_is_the_result():
     for other in ("few", "result"):
         assert found[other].relaxation.status is not Status.ENOUGH
         assert found[other].relaxation.solution.upper <= (1 + many.tol) * relaxation.solution.upper
+
+
+def test_under_a_kernel_a_relaxation_of_few_rows_is_only_a_start_unless_the_search_is_not_annealed():
+    tasks, _, _, _ = problem("squared_hinge", n=150)
+    X = np.random.default_rng(1).standard_normal((150, 8))  # no clusters, so that there are violated label vectors
+    K = np.exp(-0.1 * np.square(X[:, None] - X[None]).sum(axis=2))
+    task = replace(tasks[0], rows=GramRows(K, 1.0), opening=KnownLabels("refined"))
+    annealed = replace(OPTIONS, searched_kernel_rows=1000, min_decrease=1e-6, min_violation=1e-6)
+    found = {
+        name: fit(task, options, np.random.default_rng(0)).relaxation
+        for name, options in {"annealed": annealed, "local": replace(annealed, search_prices=())}.items()
+    }
+    assert len(found["annealed"].history) == 1
+    assert found["annealed"].status == Status.ENOUGH
+    assert found["local"].status != Status.ENOUGH
+    linear = fit(
+        replace(task, rows=LinearRows(X, 1.0)), replace(annealed, searched_rows=1000), np.random.default_rng(0)
+    )
+    assert linear.relaxation.status != Status.ENOUGH

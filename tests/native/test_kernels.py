@@ -506,3 +506,27 @@ def test_slices_cover_all_rows_once_and_keep_calls_short():
     assert max(end - begin for begin, end in pieces) * 1000 <= 20_000_000
     assert list(slices(3, 1e12)) == [(0, 1), (1, 2), (2, 3)]  # a row is never cut
     assert list(slices(0, 1.0)) == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [5, 31, 64, 150, 161])
+def test_the_nearest_by_kernel_values_equal_the_reference_and_of_equal_ones_the_first_is_taken(dtype, n):
+    X = np.random.default_rng(n).standard_normal((n, 6))
+    K = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=2)).astype(dtype)
+    K[:, n // 2 :] = np.round(K[:, n // 2 :], 1)  # ties
+    halves = 0.5 * K.diagonal()
+    for width in {1, 4, min(n - 1, 32), n - 1}:
+        fast, slow = np.full((2, n - 2, width), -1)
+        native.gram(K).nearest(halves, 2, fast)
+        reference.gram(K).nearest(halves, 2, slow)
+        np.testing.assert_array_equal(fast, slow)
+        assert np.all(fast != np.arange(2, n)[:, None])
+
+
+@pytest.mark.parametrize("module", [native, reference], ids=["native", "reference"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_of_a_gram_are_its_rows_and_columns_in_the_order_asked_for(module, dtype):
+    K, chosen = random_gram(np.random.default_rng(5), dtype), np.array([3, 0, 0, N_INSTANCES - 1])
+    values = np.full((3, 4), np.nan, dtype)
+    module.gram(K).gather(chosen, 1, values)
+    np.testing.assert_array_equal(values, K[np.ix_(chosen[1:], chosen)])

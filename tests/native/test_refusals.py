@@ -290,6 +290,53 @@ def test_epochs_on_an_svm_refuse_what_does_not_fit_or_exist(module):
 
 
 @both
+def test_parts_of_a_gram_refuse_what_does_not_fit_or_exist(module):
+    gather = module.gram(np.eye(3)).gather
+    good = {"chosen": np.array([2, 0]), "begin": 1, "values": np.zeros((1, 2))}
+    bad = [
+        {"chosen": np.array([3, 0])},
+        {"chosen": np.array([-1, 0])},
+        {"chosen": np.array([FAR, 0])},
+        {"chosen": np.array([0])},
+        {"begin": 2},
+        {"begin": -1},
+        {"begin": FAR},
+        {"values": np.zeros((3, 2)), "begin": 0},
+        {"values": skewed(np.zeros((1, 2)))},
+    ]
+    gather(**good)
+    for changed in bad:
+        refused(gather, good, changed)
+    for changed in ({"chosen": np.array([2, 0], np.int32)}, {"values": np.zeros((1, 2), np.float32)}):
+        refused(gather, good, changed, TypeError)
+    with pytest.raises(ValueError, match="needs the whole matrix"):
+        module.gram(np.ascontiguousarray(np.eye(3)[:2]), np.array([0, 1, -1])).gather(**good)
+
+
+@both
+def test_neighbors_refuse_what_does_not_fit_or_exist(module):
+    nearest = module.gram(np.eye(3)).nearest
+    good = {"halves": np.full(3, 0.5), "begin": 1, "found": np.zeros((2, 2), np.int64)}
+    bad = [
+        {"halves": np.ones(2)},
+        {"halves": skewed(np.ones(3))},
+        {"begin": 2},
+        {"begin": -1},
+        {"begin": FAR},
+        {"found": np.zeros((2, 3), np.int64)},
+        {"found": np.zeros((2, 0), np.int64)},
+        {"found": np.zeros((4, 1), np.int64), "begin": 0},
+    ]
+    nearest(**good)
+    for changed in bad:
+        refused(nearest, good, changed)
+    for changed in ({"halves": np.ones(3, np.float32)}, {"found": np.zeros((2, 2))}):
+        refused(nearest, good, changed, TypeError)
+    with pytest.raises(ValueError, match="need the whole matrix"):
+        module.gram(np.ascontiguousarray(np.eye(3)[:2]), np.array([0, 1, -1])).nearest(**good)
+
+
+@both
 def test_places_that_do_not_exist_are_refused_at_every_call(module):
     K, places = np.ascontiguousarray(np.eye(5)[:2]), np.array([0, 1, -1, -1, -1])
     gram = module.gram(K, places)

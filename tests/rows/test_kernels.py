@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 
 from wellsvm import threads
+from wellsvm.options import Options
 from wellsvm.rows import kernels
 from wellsvm.rows.kernels import Kernel, mean_squared_distance, resolve_gamma
 
@@ -96,6 +97,7 @@ def test_a_kernel_matrix_larger_than_memory_is_refused_before_it_is_made(monkeyp
         raise AssertionError("the kernel was computed")
 
     monkeypatch.setattr(kernels, "available_memory", lambda: 4 * 320**2)
+    monkeypatch.setattr(Options, "least_room", 4 * 100**2)
     fits, large = np.zeros((320, 2)), np.zeros((321, 2))
     with monkeypatch.context() as patch:
         patch.setattr(kernels, "euclidean_distances", never)
@@ -174,3 +176,17 @@ def test_distances_do_not_drown_in_a_large_mean(dtype):
     kernel = Kernel("rbf", gamma=0.1)
     for K in (kernel.gram(X), kernel.between(X, X), Kernel("rbf", 0.1).gram(X, pairs=kernel.pairs(X))):
         np.testing.assert_allclose(K, exact, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("spread, exact", [(1.0, 4e-6), (30.0, 1e-7)])
+@pytest.mark.parametrize("size", [1e-60, 1.0, 1e15])
+def test_exponents_are_computed_in_single_precision_only_where_they_are_small(spread, exact, size):
+    X = np.random.default_rng(0).standard_normal((200, 60)) * np.where(np.arange(200) < 199, 1.0, spread)[:, None]
+    X, gamma = size * X, 1.0 / 120 / size**2
+    near = bool((gamma * np.square(X - X.mean(axis=0)).sum(axis=1)).max() <= Options.near_enough)
+    assert near == (spread == 1.0)
+    K = Kernel("rbf", gamma).gram(X)
+    direct = np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
+    assert np.abs(K - direct).max() <= exact
+    np.testing.assert_array_equal(K, K.T)
+    assert K.max() == K.diagonal().min() == 1.0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.options import Options
@@ -41,14 +39,37 @@ def fit_logistic(
     n_classes = scores.shape[1]
     ridge = np.append(slope_ridge, np.full(n_classes, offset_ridge))
 
-    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        log_p = log_softmax(theta[0] * scores + theta[1:], axis=1)
-        rest = weights[:, None] * (np.exp(log_p) - targets)
-        value = -weights @ np.sum(targets * log_p, axis=1) + 0.5 * ridge @ theta**2
-        return value, np.append(np.sum(rest * scores), rest.sum(axis=0)) + ridge * theta
-
-    theta = minimize(loss, np.append(1.0, np.zeros(n_classes)), jac=True, method="L-BFGS-B").x
+    theta = np.append(1.0, np.zeros(n_classes))
+    log_p, value = _logistic(theta, scores, targets, weights, ridge)
+    for _ in range(Options.logistic_steps):
+        p = np.exp(log_p)
+        rest, shared = weights[:, None] * (p - targets), weights[:, None] * p
+        gradient = np.append(np.sum(rest * scores), rest.sum(axis=0)) + ridge * theta
+        mean = np.sum(p * scores, axis=1)
+        curvature = np.diag(np.append(np.sum(shared * scores**2) - weights @ mean**2, shared.sum(axis=0)) + ridge)
+        curvature[0, 1:] = curvature[1:, 0] = np.sum(shared * (scores - mean[:, None]), axis=0)
+        curvature[1:, 1:] -= shared.T @ p
+        step = np.linalg.solve(curvature, gradient)
+        left = float(gradient @ step)  # twice what the step would lower the loss by
+        if left <= Options.logistic_error * max(1.0, abs(value)):
+            break
+        start, before = theta, value
+        for halvings in range(Options.logistic_halvings):
+            theta = start - 0.5**halvings * step
+            log_p, value = _logistic(theta, scores, targets, weights, ridge)
+            if value <= before:
+                break
     return float(theta[0]), theta[1:]
+
+
+def _logistic(
+    theta: FloatArray, scores: FloatArray, targets: FloatArray, weights: FloatArray, ridge: FloatArray
+) -> tuple[FloatArray, float]:
+    """Logarithms of the probabilities at slope and offsets ``theta``, and the loss with its ridge."""
+    logits = theta[0] * scores + theta[1:]
+    logits -= logits.max(axis=1, keepdims=True)
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return logits, float(-weights @ np.sum(targets * logits, axis=1) + 0.5 * ridge @ theta**2)
 
 
 def smoothed_targets(codes: IntArray, n_classes: int) -> FloatArray:

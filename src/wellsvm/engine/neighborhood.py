@@ -22,10 +22,11 @@ from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.gram import native_gram
 from wellsvm.rows.linear import LinearRows
-from wellsvm.threads import one_thread
+from wellsvm.threads import one_thread, slices
 
-__all__ = ["Neighborhood", "graph_of", "neighbor_scores", "neighborhood_of"]
+__all__ = ["Neighborhood", "graph_of", "neighbor_scores", "neighborhood_of", "spread"]
 
 
 class Neighborhood(NamedTuple):
@@ -79,8 +80,8 @@ def neighbor_scores(
     counts = np.maximum(sources.sum(axis=0), 1.0)
     seeds = np.zeros((codes.size, sources.shape[1]))
     seeds[labeled] = sources / counts
-    spread = _spread(near.L, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
-    scores = np.log(spread + options.graph_floor * float(spread[:, 0].mean()))
+    found = spread(near.L, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
+    scores = np.log(found + options.graph_floor * float(found[:, 0].mean()))
     return scores[labeled, fold + 1], scores[codes == -1, 0]
 
 
@@ -96,39 +97,37 @@ def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr
             edges = kneighbors_graph(rows.taken(np.arange(rows.n_instances)), n, include_self=False)
     else:
         K = rows.K if hasattr(rows, "K") else rows.block(np.arange(rows.n_instances))
-        step, halves = max(1, (Options.graph_memory << 20) // (8 * K.shape[0])), 0.5 * K.diagonal()
-        columns = np.concatenate([_nearest(K, halves, begin, begin + step, n) for begin in range(0, K.shape[0], step)])
+        columns = _nearest(np.ascontiguousarray(K), n).ravel()
         edges = sparse.csr_matrix((np.ones(columns.size), columns, np.arange(0, columns.size + 1, n)), shape=K.shape)
     return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
 
 
-def _nearest(K: np.ndarray, halves: np.ndarray, begin: int, end: int, n: int) -> IntArray:
-    """The ``n`` nearest others of the rows ``begin .. end - 1``, by their kernel values, row after row; ``halves`` are
-    those of the diagonal.
+def _nearest(K: np.ndarray, n: int) -> IntArray:
+    """The ``n`` nearest others of every row, by their kernel values: largest less half the squared distance, up to a
+    constant for every row."""
+    found, halves, matrix = np.empty((K.shape[0], n), np.int64), 0.5 * K.diagonal(), native_gram(K)
+    for begin, end in slices(K.shape[0], Options.value_cost * K.shape[0]):
+        matrix.nearest(halves, begin, found[begin:end])
+    return found
 
-    A row is sorted for its nearest only: of the largest values of groups of columns, the n-th is below the n nearest.
+
+def spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
+    """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbors.
+
+    By Chebyshev's semi-iteration: the eigenvalues of what is taken on are at most ``1 - keep`` in size, and steps that
+    overshoot by as much as that allows leave less of an error than as many plain rounds.
     """
-    end = min(end, K.shape[0])
-    nearness = K[begin:end] - halves  # less half the squared distance, up to a constant for every row
-    nearness[np.arange(end - begin), np.arange(begin, end)] = -np.inf
-    n_groups = max(n, K.shape[0] // Options.graph_group)
-    whole = K.shape[0] // n_groups * n_groups
-    largest = nearness[:, :whole].reshape(end - begin, -1, n_groups).max(axis=1)
-    enough = np.partition(largest, n_groups - n, axis=1)[:, n_groups - n]
-    found = np.flatnonzero(nearness >= enough[:, None])
-    rows, columns = np.divmod(found, K.shape[0])
-    order = np.lexsort((-nearness.ravel()[found], rows))  # of equal ones the first comes first
-    rows, columns = rows[order], columns[order]
-    rank = np.arange(rows.size) - np.searchsorted(rows, rows)
-    return columns[rank < n]
-
-
-def _spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
-    """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbors."""
     keep = 1.0 / (1.0 + options.graph_strength)
     near = LinearRows((1.0 - keep) * (sparse.identity(L.shape[0], format="csr") - L))
-    first = keep * seeds
-    values = np.vstack([first, np.zeros(seeds.shape[1])])  # rows have a constant feature, which is 0
-    for _ in range(options.graph_rounds):
-        np.add(near.scores(values), first, out=values[:-1])
-    return values[:-1]
+    first, size = keep * seeds, 1.0
+    now = np.vstack([first, np.zeros(seeds.shape[1])])  # rows have a constant feature, which is 0
+    last = np.zeros_like(now)
+    for k in range(options.graph_rounds):
+        step = near.scores(now)
+        step += first
+        step -= last[:-1]
+        step *= size
+        last[:-1] += step
+        now, last = last, now
+        size = 1.0 / (1.0 - (0.25 if k else 0.5) * (1.0 - keep) ** 2 * size)
+    return np.maximum(now[:-1], 0.0)  # overshooting may leave a trace below 0

@@ -21,7 +21,7 @@ from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.cutting_plane import Callback, cutting_plane
 from wellsvm.engine.report import Relaxation
-from wellsvm.engine.search import at_full_price, begins_on_some, search
+from wellsvm.engine.search import at_full_price, relaxation_adds_little, search
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
@@ -59,7 +59,7 @@ def _search_and_relax(
         reached.append(_search_one(f"search {len(reached)}", task, [guesses.pop()], options, rng))
         reached[-1].state.rest()
     best = best_of(reached) if best_first else None
-    if options.refine and begins_on_some([task], task.rows.n_instances, options):
+    if options.refine and relaxation_adds_little(task, options):
         options = opening_only(options)
     return reached, relax(task, Opening(labels, [], alpha, best_first), best, options, rng, callback)
 

@@ -32,7 +32,8 @@ from wellsvm.solver.master import Solution, State, begin, fit_svm, solve_svm
 from wellsvm.threads import run
 
 __all__ = [
-    "Relabel", "alone", "at_full_price", "begins_on_some", "guess_of_known", "labels_alone", "roughly", "search",
+    "Relabel", "alone", "at_full_price", "begins_on_some", "guess_of_known", "labels_alone",
+    "relaxation_adds_little", "roughly", "search",
     "search_from", "search_together",
 ]  # fmt: skip
 
@@ -112,6 +113,13 @@ def begins_on_some(tasks: Sequence[Task], n_instances: int, options: Options) ->
     return _annealed(tasks, options) and n_instances > 2 * _most_searched(tasks, options)
 
 
+def relaxation_adds_little(task: Task, options: Options) -> bool:
+    """Whether an annealed search is not worth a relaxation of several label vectors: where rows are many, and under a
+    kernel, where it may cost many times the search, and no accuracy is lost without it (docs/performance.md)."""
+    by_kernel = isinstance(task.rows, GramRows) and task.labels.starts is None
+    return begins_on_some([task], task.rows.n_instances, options) or (by_kernel and _annealed([task], options))
+
+
 def _most_searched(tasks: Sequence[Task], options: Options) -> int:
     return options.searched_kernel_rows if isinstance(tasks[0].rows, GramRows) else options.searched_rows
 
@@ -181,9 +189,11 @@ class _Alternation:
         tol = options.search_rough * options.tol
         for n_left in reversed(range(options.search_rounds)):
             svms, well, before = self._solve_all(1.0, tol), tol <= options.tol, self.ys
+            if well and n_left == 0:
+                return svms
             self.ys, self.leads = self.relabel([svm.scores() for svm in svms])
             done = _changes(before, self.ys) <= self.few
-            if well and (done or n_left == 0):
+            if well and done:
                 return svms
             tol = options.tol if done else tol
             svms = []  # states that others take the place of can go

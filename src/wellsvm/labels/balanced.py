@@ -29,10 +29,12 @@ def largest(scores: FloatArray, k: int, among: BoolArray | None = None) -> BoolA
     moved.partition(moved.size - k)
     least = moved[moved.size - k]
     del moved
-    chosen: BoolArray = scores > least
+    chosen: BoolArray = scores >= least
     chosen &= among
-    ties = np.flatnonzero((scores == least) & among)
-    chosen[ties[: k - int(np.count_nonzero(chosen))]] = True
+    surplus = int(np.count_nonzero(chosen)) - k
+    if surplus:  # ties, of which the first are taken
+        ties = np.flatnonzero((scores == least) & among)
+        chosen[ties[ties.size - surplus :]] = False
     return chosen
 
 

@@ -13,7 +13,6 @@ margin of its row).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,56 +27,15 @@ from wellsvm.native.checks import (
     require_labels,
     require_visits,
 )
-from wellsvm.native.shuffling import random_numbers, shuffle
+from wellsvm.native.reference_gram import gram
+from wellsvm.native.reference_steps import instances_of, sweep
+
+__all__ = ["csr_rows", "dense_rows", "gram", "isa", "shifted_rows"]
 
 
 def isa() -> str:
     """Name of the instruction set in use."""
     return "numpy"
-
-
-def coordinate_step(
-    alpha: float, margin: float, cap: float, ridge: float, curvature: float
-) -> tuple[float, float, float]:
-    """Return the new alpha of one row, its projected gradient and its loss."""
-    slack = 1.0 - margin
-    gradient = slack - ridge * alpha
-    blocked = (alpha <= 0.0 and gradient < 0.0) or (alpha >= cap and gradient > 0.0)
-    violation = 0.0 if blocked else abs(gradient)
-    if curvature > 0.0:
-        target = alpha + gradient / curvature
-    else:  # an empty row: the dual is linear in alpha
-        target = cap if gradient > 0.0 else 0.0
-    loss = 0.0
-    if slack > 0.0 and cap > 0.0:
-        loss = slack * slack / (2.0 * ridge) if ridge > 0.0 else cap * slack
-    return min(max(target, 0.0), cap), violation, loss
-
-
-def _instances(starts: np.ndarray | None, i: int) -> range:
-    return range(i, i + 1) if starts is None else range(int(starts[i]), int(starts[i + 1]))
-
-
-def _sweep(
-    order: np.ndarray,
-    dual: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    margin_of: Callable[[int], float],
-    move: Callable[[int, float], None],
-    threshold: float = 0.0,
-    at_hand: Callable[[int], bool] = lambda i: True,
-) -> tuple[float, float, int]:
-    """Visit the rows of ``order`` once; ``move(i, change)`` updates what the state keeps, if it can."""
-    cap, ridge, curvature, alpha = dual
-    worst, total, n_changed = 0.0, 0.0, 0
-    for i in order:
-        new, violation, loss = coordinate_step(alpha[i], margin_of(i), cap[i], ridge[i], curvature[i])
-        worst, total = max(worst, violation), total + loss
-        change = new - alpha[i]
-        if change != 0.0 and (threshold == 0.0 or violation > threshold) and at_hand(i):
-            alpha[i] = new
-            n_changed += 1
-            move(i, change)
-    return worst, total, n_changed
 
 
 class Rows:
@@ -158,23 +116,23 @@ class Rows:
         require(len(labels) == self.n_rows, "labels must have one row per instance")
         require_visits(starts, (cap, ridge, curvature, alpha), order, self.n_rows)
         for i in order:
-            require_labels("labels", labels[_instances(starts, i)])
+            require_labels("labels", labels[instances_of(starts, i)])
 
         def margin_of(i: int) -> float:
             margin = 0.0
-            for j in _instances(starts, i):
+            for j in instances_of(starts, i):
                 columns, x = self._entries(j)
                 margin += (x @ U[:-1][columns] + bias * U[-1]) @ (mu * labels[j])
             return float(margin)
 
         def move(i: int, change: float) -> None:
-            for j in _instances(starts, i):
+            for j in instances_of(starts, i):
                 columns, x = self._entries(j)
                 step = change * labels[j]
                 np.add.at(U[:-1], columns, np.outer(x, step))  # a row may name a column twice
                 U[-1] += bias * step
 
-        violation, loss, _ = _sweep(order, (cap, ridge, curvature, alpha), margin_of, move)
+        violation, loss, _ = sweep(order, (cap, ridge, curvature, alpha), margin_of, move)
         return violation, loss
 
 
@@ -236,129 +194,6 @@ class CsrRows(Rows):
         return sparse.csr_matrix((values, columns, indptr), shape=(end - begin, self.n_features))
 
 
-class Gram:
-    """Rows of a kernel matrix: all of them, or those at hand, that of instance j at ``places[j]`` (-1: not at hand)."""
-
-    def __init__(self, K: np.ndarray, places: np.ndarray | None) -> None:
-        self.K = K
-        self.places = np.arange(K.shape[0]) if places is None else places
-
-    def _require_places(self) -> None:
-        require(np.all(self.places < len(self.K)), "places names a row that does not exist")
-
-    def combine(self, rows: np.ndarray, coef: np.ndarray, Z: np.ndarray) -> None:
-        """``Z[t] += sum over r of coef[t, r] K[rows[r]]``."""
-        require_array("rows", rows, 1, np.int64)
-        require_array("coef", coef, 2, np.float64)
-        require_array("Z", Z, 2, np.float64, writeable=True)
-        require(coef.shape[1] == len(rows), "coef must have one column per row named")
-        require(Z.shape == (len(coef), len(self.places)), "Z must be of shape (rows of coef, instances)")
-        self._require_places()
-        require(all_below(rows, len(self.places)), "rows names an instance that does not exist")
-        require(np.all(self.places[rows] >= 0), "rows names an instance whose row is not at hand")
-        Z += coef @ self.K[self.places[rows]].astype(np.float64)
-
-    def descend(
-        self,
-        starts: np.ndarray | None,
-        cap: np.ndarray,
-        ridge: np.ndarray,
-        curvature: np.ndarray,
-        alpha: np.ndarray,
-        pattern_of: np.ndarray,
-        patterns: np.ndarray,
-        mu: np.ndarray,
-        signed_scores: np.ndarray,
-        bias: float,
-        threshold: float,
-        order: np.ndarray,
-    ) -> tuple[float, float, int]:
-        """One slice of an epoch; keeps ``signed_scores[j] = sum_t mu_t y_tj (K c_t)_j`` up to date."""
-        n_instances = len(self.places)
-        require_array("pattern_of", pattern_of, 1, np.int32)
-        require_array("patterns", patterns, 2, np.int8)
-        require_array("mu", mu, 1, np.float64)
-        require_array("signed_scores", signed_scores, 1, np.float64, writeable=True)
-        fitting = len(pattern_of) == len(signed_scores) == n_instances
-        require(fitting, "pattern_of and signed_scores need one entry per instance")
-        require(len(patterns) == len(mu), "patterns must have one row per entry of mu")
-        require_visits(starts, (cap, ridge, curvature, alpha), order, n_instances)
-        require(all_below(pattern_of, patterns.shape[1]), "pattern_of names a pattern that does not exist")
-        require_labels("patterns", patterns)
-        self._require_places()
-
-        def at_hand(i: int) -> bool:
-            return all(self.places[j] >= 0 or not patterns[:, pattern_of[j]].any() for j in _instances(starts, i))
-
-        def move(i: int, change: float) -> None:
-            for j in _instances(starts, i):
-                if not patterns[:, pattern_of[j]].any():
-                    continue
-                mixed = (mu * patterns[:, pattern_of[j]]) @ patterns
-                moved = change * (self.K[self.places[j]].astype(np.float64) + bias * bias) * mixed[pattern_of]
-                signed_scores[:] += moved
-
-        def margin_of(i: int) -> float:
-            return float(sum(signed_scores[j] for j in _instances(starts, i)))
-
-        return _sweep(order, (cap, ridge, curvature, alpha), margin_of, move, threshold, at_hand)
-
-    def descend_svm(
-        self,
-        cap: np.ndarray,
-        ridge: np.ndarray,
-        curvature: np.ndarray,
-        alpha: np.ndarray,
-        labels: np.ndarray,
-        f: np.ndarray,
-        bias: float,
-        goal: float,
-        tol: float,
-        patience: float,
-        most_epochs: int,
-        most_changes: int,
-        seed: int,
-        order: np.ndarray,
-    ) -> tuple[float, float, float, float, int, int]:
-        """Epochs on one label vector, every row of one instance, until the largest projected gradient is at most
-        ``goal`` or the gap at most ``tol`` of the objective; orders are drawn from ``seed``. ``f`` follows alpha.
-
-        Returns
-        -------
-        violation, loss, half, linear, n_changed, n_epochs
-            As a look at the rows saw them at the end: the bounds are half + loss and linear - half.
-        """
-        n_instances = len(self.places)
-        require(len(self.K) == n_instances, "an SVM needs the whole matrix")
-        require_array("labels", labels, 1, np.int8)
-        require_array("f", f, 1, np.float64, writeable=True)
-        require(len(labels) == len(f) == n_instances, "labels and f need one entry per instance")
-        require_visits(None, (cap, ridge, curvature, alpha), order, n_instances)
-        require_labels("labels", labels)
-        dual, shuffled, random = (cap, ridge, curvature, alpha), order.copy(), random_numbers(seed)
-        n_changed, n_epochs = 0, 0
-
-        def margin_of(i: int) -> float:
-            return float(labels[i] * f[i])
-
-        def move(i: int, change: float) -> None:
-            nonlocal n_changed
-            n_changed += 1
-            f[:] += change * labels[i] * (self.K[i].astype(np.float64) + bias * bias)
-
-        while True:
-            violation, loss, _ = _sweep(order, dual, margin_of, move, np.inf)  # a look: none moves
-            half = 0.5 * float((alpha * labels) @ f)
-            linear = float(np.sum(alpha - 0.5 * ridge * alpha * alpha))
-            upper, lower = half + loss, linear - half
-            solved = violation <= goal or upper - lower <= tol * abs(upper)
-            if solved or n_epochs >= most_epochs or n_changed >= most_changes:
-                return violation, loss, half, linear, n_changed, n_epochs
-            shuffle(shuffled, random)
-            _sweep(shuffled, dual, margin_of, move, patience * violation, lambda i: n_changed < most_changes)
-            n_epochs += 1
-
-
 def dense_rows(X: np.ndarray, places: np.ndarray | None = None) -> Rows:
     """Rows of a C-contiguous matrix, which holds all of them or those at hand."""
     require_array("X", X, 2, *REALS)
@@ -385,14 +220,3 @@ def csr_rows(
     if places is not None:
         require_array("places", places, 1, np.int64)
     return CsrRows(data, indices, indptr, n_features, places)
-
-
-def gram(K: np.ndarray, places: np.ndarray | None = None) -> Gram:
-    """A square kernel matrix, or some of its rows."""
-    require_array("K", K, 2, *REALS)
-    if places is None:
-        require(K.shape[0] == K.shape[1], "K must be square")
-    else:
-        require_array("places", places, 1, np.int64)
-        require(len(places) == K.shape[1], "places needs one entry per column of K")
-    return Gram(K, places)

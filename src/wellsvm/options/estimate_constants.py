@@ -37,6 +37,12 @@ class EstimateConstants:
     """Scores that spread less inside classes than this share of their size count as if they spread so much."""
     offset_ridge: float = 1e-3
     """Keeps the offsets of the calibration finite; a thousandth of a label."""
+    logistic_steps: int = 100
+    """Most Newton steps of the calibration, a bound: about six are taken."""
+    logistic_error: float = 1e-10
+    """It ends once a step would lower the loss by half of this at most, absolutely or of the loss."""
+    logistic_halvings: int = 40
+    """Most halvings of a Newton step that would raise the loss: beyond 2^-40 it is rounding."""
     one_row_variance: float = 0.25
     """The largest variance of a probability, added to what labels show: a few without an error are no proof of none."""
     share_rounds: int = 30
@@ -69,10 +75,8 @@ class EstimateConstants:
     (docs/choices_shares.md)."""
     graph_memory: int = 4
     """MB that the search for neighbors may take for distances: a fit makes no copy of X, nor anything of its size."""
-    graph_group: int = 16
-    """Kernel values of which only the largest is looked at first; with 64 a little slower (docs/performance.md)."""
-    graph_rounds: int = 40
-    """Rounds of spreading: what is left of a label's way after as many is 0.02 of it."""
+    graph_rounds: int = 20
+    """Rounds of spreading: what they leave of the error is at most 3e-4 of it; 40 plain ones left 0.02."""
     graph_floor: float = 1e-3
     """Added to what has reached a row, as a share of the mean: its logarithm stays finite where nothing has."""
 

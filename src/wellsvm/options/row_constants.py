@@ -80,9 +80,9 @@ class RowConstants:
     kernel_block: int = 64
     """Rows of a kernel matrix that are computed at once: their exponents stay in the cache, and what is copied below
     the diagonal are whole cache lines."""
-    gathered_rows: int = 64
-    """Rows of a kernel matrix that some columns are taken from at once: they stay in the cache. A quarter to two thirds
-    of the time of all rows at once (docs/performance.md)."""
+    near_enough: float = 4.0
+    """Largest gamma ||x||^2 of centered rows up to which the exponents of a Gaussian matrix are computed in single
+    precision, as their values are kept."""
     rounding_dense: float = 1e-28
     """Scatter of dense rows below this share of their squares is rounding: float64's, squared."""
     rounding_sparse: float = 1e-12

@@ -142,17 +142,26 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore"):  # `require_finite` tells
             squares, ones = self.gamma * np.einsum("ij,ij->i", X, X), np.ones(n)
             squares[squares > np.finfo(np.float32).max * self.gamma] = np.nan  # as where new rows are predicted
-            left = np.column_stack([2.0 * self.gamma * X, -squares, -ones])
-            right = np.column_stack([X, ones, squares])
+            near = bool(squares.max(initial=0.0) <= Options.near_enough)  # NaN is not
+            dtype, scale = (np.float32, np.sqrt(2.0 * self.gamma)) if near else (np.float64, 1.0)
+            left = np.column_stack([2.0 * self.gamma / scale * X, -squares, -ones]).astype(dtype, copy=False)
+            right = np.column_stack([scale * X, ones, squares]).astype(dtype, copy=False)  # within what single holds
             K, step = np.empty((n, n), np.float32), Options.kernel_block
-            space = np.empty(step * n)
+            space = np.empty(0 if near else step * n)
             for first, last in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
                 for begin in range(first, last, step):
                     end = min(begin + step, last)
-                    exponents = space[: (end - begin) * (n - begin)].reshape(end - begin, n - begin)
+                    values = K[begin:end, begin:]
+                    exponents = values if near else space[: values.size].reshape(values.shape)
                     np.matmul(left[begin:end], right[begin:].T, out=exponents)
                     np.minimum(exponents, 0.0, out=exponents)
-                    K[begin:end, begin:] = np.exp(exponents, out=exponents)
+                    np.exp(exponents, out=exponents)
+                    if near:  # both orders of two rows of one block were computed, each with its own rounding
+                        square = K[begin:end, begin:end]
+                        square += square.T
+                        square *= 0.5
+                    else:
+                        values[:] = exponents
                     K[end:, begin:end] = K[begin:end, end:].T
         finite = np.isfinite(squares)
         K[finite, finite] = 1.0
@@ -178,7 +187,10 @@ def _less(X: Matrix, shift: np.ndarray | None) -> Matrix:
 
 
 def _require_memory(n_rows: int, itemsize: int) -> None:
-    needed, available = itemsize * n_rows**2, available_memory()
+    needed = itemsize * n_rows**2
+    if needed <= Options.least_room:  # a fit does not begin without as much
+        return
+    available = available_memory()
     if available is not None and needed > available:
         raise MemoryError(
             f"the kernel matrix of {n_rows} rows needs {needed / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are "

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from itertools import count
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -350,7 +351,7 @@ def solve_master(
 
 def _require_maximum(value: float) -> None:
     """Refuse a dual value, or a bound, that has grown beyond all numbers."""
-    if not np.isfinite(value):
+    if not isfinite(value):
         raise ValueError(
             "the dual has no maximum: the kernel is not positive semidefinite on these rows, or its values are so "
             "large that rounding hides it. Scale the features, or use loss='hinge', or another kernel, gamma or coef0"

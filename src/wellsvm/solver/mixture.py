@@ -83,9 +83,10 @@ class LevelMethod:
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
-        self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
         if self.mu.size == 1:  # there is nowhere to move
+            self.lower = max(self.lower, linear - 0.5 * float(squared_norms[0]))
             return
+        self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
         if self._offsets.size >= 2 * self.mu.size + self.options.extra_cuts:
             weakest = int(np.argmin(self._offsets + self._slopes @ self.mu))
             self._offsets = np.delete(self._offsets, weakest)
