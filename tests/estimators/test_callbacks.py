@@ -17,8 +17,7 @@ callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 MOONS = make_two_moons(n_samples=120, n_labeled=6, random_state=0)
-# The relaxation of a local search has several label vectors.
-TWO_CLASSES = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, search="local", oracle="climb", tol=1e-4, random_state=0)
+TWO_CLASSES = SemiSupervisedSVC(kernel="rbf", unlabeled=-1, oracle="climb", tol=1e-4, random_state=0)
 
 
 class Listener:
