@@ -24,6 +24,7 @@ from wellsvm.options import Options
 from wellsvm.rows import column_shapes
 from wellsvm.rows.base import Rows, averaging
 from wellsvm.rows.origin import near_mean
+from wellsvm.rows.taking import some_rows
 from wellsvm.threads import run, slices
 
 __all__ = ["CentredRows", "Dual", "LinearRows", "Seen", "native_rows", "side_by_side"]
@@ -184,7 +185,7 @@ class LinearRows:
     def _sample(self) -> Matrix:
         """Some of the rows, at even distances."""
         every = -(-self.n_instances // self.options.column_sample)
-        return self.taken(np.arange(0, self.n_instances, every))
+        return some_rows(self.taken(np.arange(0, self.n_instances, every)), slice(None))
 
     def _column_sample(self) -> FloatArray:
         """The same, of dense rows."""
@@ -301,7 +302,7 @@ class LinearRows:
         if min(self.n_instances, self.n_features) == 0:
             return self
         if self._settles_as_dense():
-            X = self.taken(np.arange(self.n_instances)).toarray()
+            X = some_rows(self.taken(np.arange(self.n_instances)), slice(None)).toarray()
             return LinearRows(X, self.bias, self.n_jobs, self.options).settled()
         if not self.dense or self.bias == 0:
             return self
@@ -338,7 +339,7 @@ class LinearRows:
 
     def taken(self, chosen: IntArray) -> Matrix:
         """Some instances as a matrix in memory, as they are seen."""
-        return self._less_origin(self.X if chosen.size == self.n_instances else self.X[chosen])
+        return self._less_origin(self.X if chosen.size == self.n_instances else some_rows(self.X, chosen))
 
     def _less_origin(self, X: Matrix) -> Matrix:
         """Rows as they are seen: in float64 if they are shifted, so that no digit is lost."""
@@ -346,7 +347,7 @@ class LinearRows:
 
     def part(self, chosen: IntArray) -> LinearRows:
         """The rows of some instances."""
-        return LinearRows(self.X[chosen], self.bias, self.n_jobs, self.options, self.origin)
+        return LinearRows(some_rows(self.X, chosen), self.bias, self.n_jobs, self.options, self.origin)
 
     def from_part(self, coef: FloatArray, chosen: IntArray) -> FloatArray:
         """Weights of features are the same for all rows."""
@@ -388,7 +389,7 @@ class CentredRows(LinearRows):
 
     def part(self, chosen: IntArray) -> CentredRows:
         """The rows of some instances, less their own mean."""
-        return CentredRows(self.X[chosen], self.bias, self.n_jobs, self.options)
+        return CentredRows(some_rows(self.X, chosen), self.bias, self.n_jobs, self.options)
 
 
 def side_by_side(rows: Rows) -> tuple[Rows, int | None]:
