@@ -40,6 +40,7 @@ AXES: dict[str, tuple[str, ...]] = {
     "IterSVR": ("kernels", "Cs", "balances"),
     "IterSVR-r": ("kernels", "Cs", "balances"),
     "CPMMC": ("kernels", "Cs", "balances"),
+    "CPMMC, C by scale": ("kernels", "Cs", "balances"),
     "as in the paper": ("kernels", "Cs", "balances"),
     "WellSVM": ("kernels", "Cs"),
     "WellSVM, default cut": ("kernels", "Cs"),
@@ -50,8 +51,9 @@ AXES: dict[str, tuple[str, ...]] = {
 MASTER_TOL, MOST_VECTORS = 1e-1, 25
 NAMES = {"kernels": "kernel", "widths": "kernel", "Cs": "C", "balances": "balance"}
 FIGURES: dict[str, Callable[..., float]] = {"accuracy": clustering_accuracy, "adjusted Rand index": adjusted_rand_score}
-# A price so written is a multiple of what C="scale" is on the rows.
-TIMES_SCALE = " x scale"
+# A price so written is a multiple of what C="scale" is on the rows: the price of a row's loss, or of their sum where a
+# method pays for the mean.
+TIMES_SCALE, ON_MEAN_LOSS = " x scale", ("CPMMC, C by scale",)
 
 
 def grid(settings: dict[str, Any], method: str) -> list[dict[str, Any]]:
@@ -70,6 +72,7 @@ def run(data: Bunch, settings: dict[str, Any], method: str, repeat: int, figure:
         setting |= {"kernel": "rbf", "gamma": gamma_of_width(X, setting["kernel"])}
     if str(setting.get("C", "")).endswith(TIMES_SCALE):
         setting["C"] = float(setting["C"].removesuffix(TIMES_SCALE)) * _scale(X, setting.get("gamma"))
+        setting["C"] *= X.shape[0] if method in ON_MEAN_LOSS else 1
     model = MODELS[method](setting, repeat)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -116,6 +119,7 @@ MODELS: dict[str, Callable[[dict[str, Any], int], Any]] = {
     "IterSVR": _rival(IterativeSVR),
     "IterSVR-r": _rival(IterativeSVR, init="aligned"),
     "CPMMC": _rival(CPMMC),
+    "CPMMC, C by scale": _rival(CPMMC),
     "as in the paper": _rival(MaxMarginClustering.as_in_paper, tol=MASTER_TOL, max_iter=MOST_VECTORS),
     "WellSVM": _rival(MaxMarginClustering, cut="zero"),
     "WellSVM, default cut": _rival(MaxMarginClustering),
