@@ -39,7 +39,7 @@ PAIRS: dict[str, list[tuple[int, int | None]]] = {
 }
 OF_TWO = (
     "hwd_1_7", "hwd_2_3", "lds_g50c", "ssl_bci", "ssl_coil2", "ssl_digit1", "ssl_g241c", "ssl_g241d", "ssl_usps",
-    "ssl_secstr", "uci_flare", "sparse_a9a",
+    "ssl_secstr", "uci_flare",
 )  # fmt: skip
 SETS = (
     *(f"{name} {a} {'others' if b is None else b}" for name, pairs in PAIRS.items() for a, b in pairs),
