@@ -47,6 +47,10 @@ VERDICTS = {
         "the other semi-supervised methods, none of them ours, are all off to the same side, on average by half of the "
         "difference or more: data, splits or preparation"
     ),
+    "near a reading": (
+        "another reading of the protocol takes away half of the difference or more; by it the paper's algorithm agrees "
+        "within one standard error and the SVM, where it concerns it, within two"
+    ),
     "chance": "off by less than two standard errors, and none of the above",
     "more splits": (
         "on more splits than the table has, the SVM is off to the same side, by more than one standard error, and the "
@@ -128,11 +132,11 @@ class Reason:
         """The figure of the paper's algorithm."""
         return self.row.cells[AS_IN_PAPER]
 
-    @property
-    def closing(self) -> str | None:
-        """The nearest reading that takes away half of the gap or more, and by which both methods agree."""
+    def closing(self, of_svm: float = AGREES) -> str | None:
+        """The nearest reading that takes away half of the gap or more, and by which both methods agree: the paper's
+        algorithm within one standard error, the SVM within ``of_svm``."""
         for reading in self.readings:
-            if max(reading.off, reading.svm_off or 0.0) <= AGREES and self._explains(reading.gap):
+            if reading.off <= AGREES and (reading.svm_off or 0.0) <= of_svm and self._explains(reading.gap):
                 return reading.name
         return None
 
@@ -151,7 +155,7 @@ class Reason:
             return "as the SVM"
         if self.constant is not None and self.constant[1] <= AGREES and self._explains(self.constant[0] - self.paper):
             return "larger class"
-        if self.closing:
+        if self.closing():
             return "reading"
         if with_svm and self.gain.apart <= CHANCE:
             return "gain"
@@ -159,6 +163,8 @@ class Reason:
             return "SVM off"
         if self.rivals and min(self.rivals) * max(self.rivals) > 0 and 2 * np.mean(self.rivals) / off >= 1:
             return "as the rivals"
+        if self.closing(CHANCE):
+            return "near a reading"
         if (self.cell.errors_off or 0.0) <= CHANCE:
             return "chance"
         return "more splits" if self.more is not None and self.more.verdict == "as the SVM" else "open"
@@ -297,8 +303,8 @@ def _line(reason: Reason) -> list[str]:
         near = f"{nearest.name}: {write.number(nearest.mean)}, off {nearest.off:.1f} ({nearest.n})"
         near += "" if nearest.svm_off is None else f"; SVM {nearest.svm_off:.1f}"
     shown = ""
-    if reason.verdict == "reading":
-        shown = f": {reason.closing}"
+    if reason.verdict in ("reading", "near a reading"):
+        shown = f": {reason.closing() or reason.closing(CHANCE)}"
     elif reason.verdict == "larger class" and reason.constant is not None:
         shown = f": {write.number(reason.constant[0])}"
     elif reason.verdict == "more splits" and reason.more is not None:
