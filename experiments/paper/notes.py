@@ -20,7 +20,7 @@ def footnotes(table: PaperTable) -> Iterator[str]:
     unit = " in per cent" if protocol.figure == "error" else ""
     better = "larger" if protocol.higher_is_better else "smaller"
     yield (
-        f"{protocol.figure.capitalize()}{unit}, {better} is better; mean ± standard deviation of "
+        f"{protocol.figure[0].upper()}{protocol.figure[1:]}{unit}, {better} is better; mean ± standard deviation of "
         f"{count(protocol.repeats, 'run')}, (n) where there are fewer."
     )
     if table.wins:

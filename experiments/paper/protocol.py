@@ -92,7 +92,7 @@ class Protocol:
     experiment : str
         Which module of `experiments.paper` runs it, see `experiments.paper.plan.EXPERIMENTS`.
     figure : str
-        What is compared: "accuracy", "error" (in per cent) or "success rate".
+        What is compared: "accuracy", "error" (in per cent), "success rate" or "adjusted Rand index".
     methods : tuple of str
         In the order of the columns.
     reference : str or None
@@ -178,7 +178,10 @@ def _content(table: str) -> dict[str, Any]:
     if others is None:
         return content
     if isinstance(others, str):
-        content = _content(others) | content
+        other = _content(others)
+        if content.get("figure", other["figure"]) != other["figure"]:  # then the paper's are of another kind
+            other["cases"] = [{**case, "paper": {}, "paper_std": {}} for case in other["cases"]]
+        content = other | content
     else:
         content = _content(others[0]) | content | {"cases": [case for other in others for case in _by_labels(other)]}
     content["cases"] = [_of_methods(case, content["methods"]) for case in content["cases"]]

@@ -31,6 +31,7 @@ from experiments.markdown import pipe_table
 from experiments.runner import Trial
 from experiments.studies.cluster_links import LINK_STUDIES
 from experiments.studies.cluster_numbers import NUMBER_STUDIES
+from experiments.studies.cluster_prices import PRICE_STUDIES
 from experiments.studies.cluster_sizes import SIZE_STUDIES
 from experiments.studies.cluster_uci import UCI_STUDIES
 from experiments.studies.study import Study, fit_facts, mean_of
@@ -152,6 +153,7 @@ def _table(entries: Sequence[Entry], figure: str) -> str:
 CLUSTER_STUDIES = (
     LINK_STUDIES
     | UCI_STUDIES
+    | PRICE_STUDIES
     | NUMBER_STUDIES
     | SIZE_STUDIES
     | {

@@ -13,6 +13,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.utils import Bunch
 
 from experiments.data_sets import load_set
@@ -24,6 +25,7 @@ from experiments.paper.protocol import Case, Protocol, load_protocol, tables
 from experiments.runner import left, run
 from experiments.splits import SplitPlan, make_split
 from experiments.widths import gamma_of_width
+from wellsvm import MaxMarginClustering
 from wellsvm.datasets import make_digit_bags
 
 SETTINGS = {"labeled": 0.2, "kernels": ["linear", 1.0], "Cs_unlabeled": [0.1, 1.0], "loss": "squared_hinge"}
@@ -223,6 +225,36 @@ def test_of_a_grid_the_best_setting_is_reported(tmp_path):
     assert len(ours) == 2
     assert best["WellSVM"] == max(ours)
     assert len([entry for entry in results if entry["method"] == "KM"]) == 2, "one per seed"
+
+
+@pytest.mark.parametrize("kernel", ["linear", 1.0])
+def test_a_price_may_be_a_multiple_of_what_follows_the_scale_of_the_rows(kernel):
+    rng = np.random.default_rng(0)
+    data = Bunch(X=5.0 + 3.0 * rng.standard_normal((60, 4)), y=np.repeat([0, 1], 30))
+
+    def chosen(C: str) -> dict:
+        settings = {"setting": {"kernel": kernel, "C": C}, "scale": "none"}
+        return two_clusters.run(data, settings, "WellSVM", 0, "accuracy").chosen
+
+    known = {"kernel": "linear"} if kernel == "linear" else {"kernel": "rbf", "gamma": chosen("scale")["gamma"]}
+    scale = MaxMarginClustering(random_state=0, **known).fit(data.X).C_
+    assert chosen("10 x scale")["C"] == pytest.approx(10 * scale, rel=1e-4)
+    assert chosen("scale")["C"] == "scale"
+
+
+def test_one_cluster_may_be_accurate_but_has_no_adjusted_rand_index(monkeypatch):
+    data = Bunch(X=np.random.default_rng(0).standard_normal((40, 2)), y=np.repeat([0, 1], [30, 10]))
+    monkeypatch.setitem(two_clusters.MODELS, "KM", lambda setting, seed: KMeans(1))
+    figures = {f: two_clusters.run(data, {"setting": {}}, "KM", 0, f).value for f in two_clusters.FIGURES}
+    assert figures == {"accuracy": 0.75, "adjusted Rand index": 0.0}
+
+
+def test_figures_of_another_kind_do_not_stand_beside_the_papers():
+    table, other = load_protocol("11"), load_protocol("check-clusters")
+    assert (table.figure, other.figure) == ("accuracy", "adjusted Rand index")
+    assert [case.name for case in other.cases] == [case.name for case in table.cases]
+    assert all(case.paper for case in table.cases)
+    assert not any(case.paper for case in other.cases)
 
 
 @pytest.mark.parametrize("method", ["SVM", "WellSVM"])
