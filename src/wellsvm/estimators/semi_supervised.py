@@ -193,8 +193,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     objective_, gap_, oracle_violation_ : float, or arrays of shape (n_classes,)
         Upper bound of the restricted master problem, its distance to the lower bound, and the violation of the last
         label vector generated. Finding no violation does not prove that there is none. With more than two classes,
-        more than 40,000 rows or a kernel, and ``refine=True``, the relaxation has one label vector and only starts the
-        search.
+        more than 40,000 rows, or a kernel and ``oracle="paper"``, the relaxation has one label vector and only starts
+        the search, unless ``refine=False``.
     refined_objective_, refined_gap_ : float, array or None
         Mixed-integer objective of the labeling chosen by refinement, every row at its penalty, and the gap to which its
         SVM, which is the result, was solved. In the SVM of an annealed search, rows near the boundary count less, so
