@@ -296,7 +296,9 @@ def test_the_score_of_bags_is_the_share_of_bags():
 
 @pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
 def test_a_warning_points_at_the_line_of_the_caller():
-    pipeline = make_pipeline(StandardScaler(), SemiSupervisedSVC(kernel="rbf", init="svm", tol=1e-5, max_iter=1))
+    pipeline = make_pipeline(
+        StandardScaler(), SemiSupervisedSVC(kernel="rbf", search="local", init="svm", tol=1e-5, max_iter=1)
+    )
     with pytest.warns(ConvergenceWarning, match="stopped without convergence") as caught:
         pipeline.fit(X, Y)
     assert caught[0].filename == __file__
