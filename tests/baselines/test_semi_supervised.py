@@ -366,6 +366,19 @@ def test_it_is_the_optimum_of_a_generic_solver(kernel, normalized):
     np.testing.assert_allclose(found.decision_function(X), f.value + b.value, atol=2e-3)
 
 
+@pytest.mark.parametrize("as_stored", [np.asarray, sp.csr_array])
+def test_the_linear_kernel_takes_systems_of_the_size_of_the_features(monkeypatch, as_stored):
+    X, _, y = clouds(n=40, n_labeled=12, shift=0.5)
+    params = {"gamma_I": 0.2, "n_neighbors": 4, "tol": 1e-8, "random_state": 0}
+    K = linear_kernel(X)
+    wanted = LaplacianSVM(kernel="precomputed", **params).fit(K, y).decision_function(K)
+    solve, sizes = np.linalg.solve, []
+    monkeypatch.setattr(np.linalg, "solve", lambda a, b: sizes.append(len(a)) or solve(a, b))
+    found = LaplacianSVM(kernel="linear", **params).fit(as_stored(X), y)
+    assert sizes == [X.shape[1]]
+    np.testing.assert_allclose(found.decision_function(X), wanted, atol=1e-9)
+
+
 def test_the_graph_joins_nearest_neighbors_and_its_laplacian_takes_constants_to_zero():
     X = np.array([[0.0], [1.0], [2.5], [10.0]])
     L = graph_of(GramRows(linear_kernel(X)), 1, normalized=False).toarray()

@@ -17,9 +17,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from wellsvm._arguments import flag, number, whole_number
-from wellsvm._typing import Matrix
+from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.baselines._kernel_matrix import KernelMatrix
 from wellsvm.baselines._semi_supervised import SemiSupervisedBaseline, TwoClassFit, train_supervised
 from wellsvm.engine.neighborhood import graph_of
@@ -115,10 +116,9 @@ class LaplacianSVM(SemiSupervisedBaseline):
         return Graph(matrix, graph_of(GramRows(matrix.K), self.n_neighbors, self.normalized))
 
     def _fit_two_class(self, rows: Any, labels: BalancedLabels, rng: np.random.Generator) -> TwoClassFit:
-        (matrix, L), K = rows, rows.matrix.K
+        matrix, K = rows.matrix, rows.matrix.K
         known = np.flatnonzero(labels.y_known)
-        columns = np.eye(labels.n_rows)[:, known]
-        spread = np.linalg.solve(np.eye(labels.n_rows) + self.gamma_I / self.gamma_A * (L @ K), columns)
+        spread = _spread(rows, self.gamma_I / self.gamma_A, known)
         deformed = K[known] @ spread
         on_labeled = BalancedLabels.known(labels.y_known[known])
         svm_rows = GramRows(0.5 * (deformed + deformed.T), Options.bias if self.fit_intercept else 0.0)
@@ -128,3 +128,21 @@ class LaplacianSVM(SemiSupervisedBaseline):
         f = K @ coef + intercept
         history = [2 * self.gamma_A * svm.upper]
         return TwoClassFit(matrix.to_store(coef), intercept, labels.linear_oracle(f), f, history)
+
+
+def _spread(rows: Graph, strength: float, known: IntArray) -> FloatArray:
+    """The columns ``known`` of ``(I + strength L K)^-1``.
+
+    The linear kernel's ``K = XX'`` has the rank of the features: ``I - strength L X (I + strength X'LX)^-1 X'`` is the
+    same, for a system of that size.
+    """
+    (X, kernel, K), L = rows
+    n_rows, n_features = X.shape
+    columns = np.zeros((n_rows, known.size))
+    columns[known, np.arange(known.size)] = 1.0
+    if kernel.name != "linear" or n_features >= n_rows:
+        return np.asarray(np.linalg.solve(np.eye(n_rows) + strength * (L @ K), columns))
+    X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    drawn = L @ X
+    inner = np.eye(n_features) + strength * (X.T @ drawn)
+    return np.asarray(columns - strength * (drawn @ np.linalg.solve(inner, X[known].T)))
