@@ -115,8 +115,8 @@ def begins_on_some(tasks: Sequence[Task], n_instances: int, options: Options) ->
 
 def relaxation_adds_little(task: Task, options: Options) -> bool:
     """Whether an annealed search is not worth a relaxation of several label vectors: where rows are many, and under a
-    kernel, where it may cost many times the search and no accuracy is lost without it (docs/performance.md). Who asks
-    for another oracle than the usual one wants the relaxation itself."""
+    kernel, where it may cost many times the search and no accuracy is lost without it (docs/performance.md). A user who
+    chooses another oracle under a kernel wants the relaxation itself. Bags have starts, and are relaxed."""
     usual = isinstance(task.rows, GramRows) and task.labels.starts is None and options.oracle == Options.oracle
     return begins_on_some([task], task.rows.n_instances, options) or (usual and _annealed([task], options))
 

@@ -91,10 +91,10 @@ class SolverConstants:
     """Columns whose spreads differ by more than this factor, or whose mean is this many times its spread, are uneven:
     coordinate descent suffers the square of it. Newton's method begins where a column spreads by more. 30 and 300
     change nothing on small fits (docs/choices_constants.md)."""
-    short_column: float = 1.0
+    short_column: float = 2.0
     """Uneven columns that spread no further, and lie no further from 0, are left to coordinate descent: standardized
-    ones have 1. Embeddings of eight classes with a dead column take a fifth to two fifths of the time
-    (docs/performance.md)."""
+    ones have 1, and up to 1.1 in a sample. Embeddings of eight classes with a dead column take a fifth to two fifths of
+    the time (docs/performance.md)."""
     wide_column: float = 10.0
     """Spread of a column from which a warning of no convergence names it first: bags of this spread take 16 times the
     epochs of those of spread 1, bags of spread 1,000 are not solved (docs/performance.md, large features)."""

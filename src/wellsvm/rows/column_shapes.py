@@ -1,4 +1,4 @@
-"""Columns that make solvers suffer, told by a sample of the rows: which they are, in words for the user, or nothing.
+"""Columns that slow the solvers down, judged from a sample of the rows: in words for the user, or an empty string.
 
 Dense columns may differ in spread, or lie far from 0. Of sparse rows most columns are rare, so that a narrow one tells
 nothing: what counts is the sum of those that are narrow beside the widest. Texts with a column of prices or years are
@@ -45,7 +45,7 @@ def uneven_columns(sample: FloatArray, dtype: np.dtype, origin: FloatArray | Non
 
 
 def all_short(sample: FloatArray, options: Options) -> bool:
-    """Whether columns spread, and lie, no further than standardized ones: the penalty on the weights then outweighs
+    """Whether columns spread, and lie, hardly further than standardized ones: the penalty on the weights then outweighs
     what makes narrow columns hard. Embeddings with a dead column are such rows: its spread is a billionth of the
     others', and it matters to no function of small weights."""
     return bool(max(sample.std(axis=0).max(), np.abs(sample.mean(axis=0)).max()) <= options.short_column)

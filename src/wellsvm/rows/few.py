@@ -24,7 +24,9 @@ def as_matrix(rows: Any, whole: Any) -> Any:
     They stay as they are, too, where the columns of the ``whole`` that they are a part of make coordinate descent slow:
     Newton's method on linear rows begins sooner.
     """
-    if isinstance(rows, GramRows) or rows.n_instances > Options.matrix_rows or whole.column_trouble:
+    if isinstance(rows, GramRows) or rows.n_instances > Options.matrix_rows:
+        return rows
+    if whole.steep or whole.long_columns or whole.widest_spread > Options.wide_column:
         return rows
     return GramRows(inner_products(rows), rows.bias)
 
