@@ -16,7 +16,7 @@ def moved(f, n_low, n_high=None, n_labeled=0):
     known = np.concatenate([np.ones(n_labeled, dtype=np.int8), np.zeros(len(f), dtype=np.int8)])
     given = Functions(np.zeros((1, 2)), np.zeros(1), values)
     found = given.near_balance([BalancedLabels(known, n_low, n_high)], Options.share_slack)
-    np.testing.assert_allclose(found.values - values, found.offsets[0])
+    np.testing.assert_allclose(found.values - values, found.intercepts[0])
     return found
 
 
@@ -32,14 +32,14 @@ def test_positives_end_at_the_slack(wanted):
 def test_what_is_near_enough_stays_as_it_is():
     f = np.linspace(-1, 1, 100)  # half of them positive
     near, far = (round(50 + 100 * Options.share_slack * part) for part in (0.8, 1.2))
-    assert moved(f, near).offsets == moved(f, 100 - near).offsets == moved(f, 10, 60).offsets == 0
-    assert moved(f, far).offsets > 0 > moved(f, 100 - far).offsets
+    assert moved(f, near).intercepts == moved(f, 100 - near).intercepts == moved(f, 10, 60).intercepts == 0
+    assert moved(f, far).intercepts > 0 > moved(f, 100 - far).intercepts
 
 
 def test_where_all_rows_are_to_be_on_one_side_there_is_no_border():
     f = np.array([-2.0, 1.0, 3.0])
-    assert moved(f, 0).offsets == moved(f, 3).offsets == moved(np.zeros(0), 0).offsets == 0
+    assert moved(f, 0).intercepts == moved(f, 3).intercepts == moved(np.zeros(0), 0).intercepts == 0
 
 
 def test_equal_values_are_not_parted():
-    assert np.isfinite(moved(np.ones(40), 20).offsets).all()
+    assert np.isfinite(moved(np.ones(40), 20).intercepts).all()

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from checks import PLAIN
 from wellsvm import SemiSupervisedSVC, SemiSupervisedSVCCV, threads
+from wellsvm.engine.recipe import values_of
 from wellsvm.estimators.fold_search import FoldSearch
 from wellsvm.estimators.held_out_choice import (
     LabelEvidence,
@@ -24,6 +25,7 @@ from wellsvm.estimators.held_out_choice import (
     choose_by_labels,
     errors_to_beat,
     few_label_folds,
+    weights_by_labels,
 )
 from wellsvm.model_selection import SemiSupervisedSplit
 from wellsvm.options import Options
@@ -215,6 +217,35 @@ def test_with_few_labels_the_function_is_the_mean_of_those_of_the_folds(kernel):
     np.testing.assert_array_equal(both.transduction_[free], both.predict(X)[free])
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_mean_is_over_candidates_of_one_kernel_too(monkeypatch, kernel):
+    """Of deformed kernels and plain ones: what is stored gives new rows the mean of what the candidates say of them."""
+    X, y, _ = clouds(distance=0.6)
+    said, asked, mean_function = [], [], FoldSearch.mean_function
+
+    def seen(search, weights):
+        asked.append((search, weights))
+        return mean_function(search, weights)
+
+    monkeypatch.setattr(FoldSearch, "mean_function", seen)
+    gammas = {"gammas": [0.1, 0.5]} if kernel == "rbf" else {}
+    model = fit(X, y, cv=5, kernel=kernel, neighbors=[None, 6], **gammas)
+    ((search, weights),) = asked
+    chosen = model.gammas_ == model.gamma_
+    assert {c["neighbors"] for c, own in zip(model.candidates_, chosen) if own} == {None, 6}
+    assert np.all(weights[chosen] > 0)
+    assert np.all(weights[~chosen] == 0)
+    assert weights.max() == weights[model.best_candidate_, model.Cs_unlabeled_.tolist().index(model.C_unlabeled_)]
+    for number in np.flatnonzero(chosen):
+        rows, space = search.rows(number)
+        for fold in range(len(search.folds)):
+            found = search._walk(rows, space, number, fold)
+            said += [w * values_of(one)[:, 0] for w, one in zip(weights[number], found)]
+    expected = np.sum(said, axis=0) / len(search.folds)
+    shift = model.decision_function(X) - expected  # towards the share: the same for all rows
+    np.testing.assert_allclose(shift, shift[0], atol=1e-6)  # kernel values are float32
+
+
 def test_the_mean_of_the_folds_keeps_the_share_nearly():
     X, y, _ = clouds(distance=0.3)
     known, free = np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))
@@ -269,6 +300,25 @@ ALL, LESS = [1.0] * 10, [0.4, 0.6] * 5
 )
 def test_held_out_labels_choose_by_values_of_one_size_and_must_not_be_lost(losses, sized_losses, right, chosen):
     assert choose_by_labels(evidence(losses, sized_losses, right)) == (0, chosen)
+
+
+def test_weights_fall_by_e_for_every_standard_error_of_the_loss():
+    best = np.array([0.4, 0.6] * 5)
+    error = best.std() / 10**0.5
+    losses = np.array([[best + 2 * error, best], [best + error, best + 0.5]])
+    said = LabelEvidence(losses, losses, np.ones_like(losses))
+    weights = weights_by_labels(said, (0, 1), np.array([True, True]))
+    np.testing.assert_allclose(weights.sum(), 1.0)
+    np.testing.assert_allclose(weights / weights[0, 1], np.exp([[-2, 0], [-1, -0.5 / error]]))
+    alone = weights_by_labels(said, (0, 1), np.array([True, False]))
+    np.testing.assert_allclose(alone[0] / alone[0, 1], np.exp([-2, 0]))
+    assert not alone[1].any()
+
+
+def test_where_the_best_loses_nothing_only_its_equals_have_weight():
+    losses = np.array([[np.full(10, 0.5), np.zeros(10)], [np.zeros(10), np.full(10, 1e-3)]])
+    weights = weights_by_labels(LabelEvidence(losses, losses, np.ones_like(losses)), (0, 1), np.array([True, True]))
+    np.testing.assert_array_equal(weights, [[0.0, 0.5], [0.5, 0.0]])
 
 
 def test_few_labels_are_dealt_to_folds_twice():

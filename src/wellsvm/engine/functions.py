@@ -1,4 +1,4 @@
-"""The functions that several fits on the same rows found, as arrays: to average them over folds, and to shift them."""
+"""The functions that several fits on the same rows found, as arrays: to average them, and to shift them."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray
-from wellsvm.engine.recipe import stacked
+from wellsvm.engine.recipe import values_of
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.rows import Rows
 from wellsvm.solver.master import Solution
 
 __all__ = ["Functions"]
 
 
 class Functions(NamedTuple):
-    """One function per two-class problem.
+    """One function per two-class problem, as a model stores it: under the plain kernel, whatever its rows were.
 
     Attributes
     ----------
     coefficients : array of shape (n_problems, n_kept)
-        Coefficients in the form that the rows keep.
-    offsets : array of shape (n_problems,)
+        Weights of the features, or coefficients of the rows.
+    intercepts : array of shape (n_problems,)
         What is added to the function that the coefficients give.
     values : array of shape (n_rows, n_problems)
         Values of every row.
     """
 
     coefficients: FloatArray
-    offsets: FloatArray
+    intercepts: FloatArray
     values: FloatArray
 
     @classmethod
-    def of(cls, solutions: Sequence[Solution | SmoothSolution]) -> Functions:
-        """The functions of these solutions."""
-        return cls(*stacked(solutions))
+    def of(cls, rows: Rows, solutions: Sequence[Solution | SmoothSolution]) -> Functions:
+        """The functions of these solutions, found on these rows."""
+        added = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in solutions])
+        coefficients, intercepts = rows.split_intercept(np.stack([one.coefficients() for one in solutions]))
+        return cls(coefficients, intercepts + added, values_of(solutions))
 
     @classmethod
-    def mean(cls, several: Sequence[Functions]) -> Functions:
-        """The mean of several, problem by problem."""
-        return cls(*(np.mean(part, axis=0) for part in zip(*several)))
+    def mean(cls, several: Sequence[Functions], weights: FloatArray) -> Functions:
+        """The weighted mean of several, problem by problem."""
+        return cls(*(np.average(part, axis=0, weights=weights) for part in zip(*several)))
 
     def near_balance(self, label_sets: Sequence[BalancedLabels], slack: float) -> Functions:
         """These, shifted until the share of positives among the unlabeled rows is within ``slack`` of the bounds.
@@ -50,7 +53,7 @@ class Functions(NamedTuple):
         positives.
         """
         steps = np.array([_step_to_balance(f[y.free], y, slack) for f, y in zip(self.values.T, label_sets)])
-        return Functions(self.coefficients, self.offsets + steps, self.values + steps)
+        return Functions(self.coefficients, self.intercepts + steps, self.values + steps)
 
 
 def _step_to_balance(f: FloatArray, labels: BalancedLabels, slack: float) -> float:

@@ -29,7 +29,7 @@ from wellsvm.solver.master import Solution, begin
 
 __all__ = [
     "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax", "search",
-    "settle", "solutions", "stacked", "stage", "values_of",
+    "settle", "solutions", "stage", "values_of",
 ]  # fmt: skip
 
 
@@ -169,12 +169,6 @@ class Fit:
     def y(self) -> LabelArray:
         """The allowed labels that agree best with f."""
         return self.task.labels.linear_oracle(self.scores())
-
-
-def stacked(found: Sequence[Solution | SmoothSolution]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Coefficients, offsets and values of all rows, of the functions of several two-class problems."""
-    offsets = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
-    return np.stack([one.coefficients() for one in found]), offsets, values_of(found)
 
 
 def values_of(found: Sequence[Solution | SmoothSolution]) -> FloatArray:

@@ -80,7 +80,7 @@ class BagClassifier(CallbackSupportMixin, ClassifierMixin, KernelModel):
         self, bags: Bags, codes: IntArray, kernel: Kernel, rows: Rows, coef: list[FloatArray], labels: list[LabelArray]
     ) -> None:
         """Store f of every two-class problem by its coefficients, and the key instances by its labels, +1 for them."""
-        self._store_coefficients(bags.X, kernel, rows, np.stack(coef))
+        self._store_coefficients(bags.X, kernel, *rows.split_intercept(np.stack(coef)))
         self._store_keys(bags, codes, kernel, labels)
 
     def _store_keys(self, bags: Bags, codes: IntArray, kernel: Kernel, labels: list[LabelArray]) -> None:

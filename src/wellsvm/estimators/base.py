@@ -27,7 +27,7 @@ from wellsvm.engine.report import ACT, Record, warn, warn_unsolved
 from wellsvm.function import ATTRIBUTES, Function, KernelFunction, LinearFunction, read
 from wellsvm.losses import LOSSES
 from wellsvm.options import Options
-from wellsvm.rows import GramRows, LinearRows, Rows
+from wellsvm.rows import GramRows, LinearRows
 from wellsvm.rows.block_rows import BlockRows
 from wellsvm.rows.blocks import Blocks
 from wellsvm.rows.kernels import KERNELS, Kernel, resolve_gamma
@@ -247,13 +247,8 @@ class KernelModel(BaseEstimator):
             return fit_together(tasks, options, rngs, n_jobs, part)
         return run([partial(fit_task, k) for k in range(len(tasks))], n_jobs)
 
-    def _store_coefficients(
-        self, X: Matrix, kernel: Kernel, rows: Rows, coef: FloatArray, offsets: FloatArray | float = 0.0
-    ) -> None:
-        """Store the functions with the given coefficients, one row of ``coef`` each, in the form that ``rows`` keep;
-        ``offsets`` are added to them."""
-        coef, intercept = rows.split_intercept(coef)
-        intercept = intercept + offsets
+    def _store_coefficients(self, X: Matrix, kernel: Kernel, coef: FloatArray, intercept: FloatArray) -> None:
+        """Store the functions with the given weights, or coefficients of the rows of X, one row of ``coef`` each."""
         if kernel.name == "linear":
             self._store_function(LinearFunction(coef, intercept), kernel)
         else:

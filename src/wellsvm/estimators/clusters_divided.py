@@ -86,7 +86,7 @@ class ClustersDivided(ClustersUneven):
             self._store_function(stacked([LinearFunction(*part) for part in parts]), kernel)
         else:
             coefficients = [rows.from_part(d.sign * d.fit.coefficients(), d.members) for d in divisions]
-            self._store_coefficients(X, kernel, rows, np.stack(coefficients))
+            self._store_coefficients(X, kernel, *rows.split_intercept(np.stack(coefficients)))
         self.intercept_ = self.intercept_ - self.threshold_
         self._warn_if(any(division.ties_split for division in divisions), TIES_SPLIT)
 

@@ -43,11 +43,12 @@ __all__ = ["FoldSearch", "TrialData", "leaves_out_neighbors"]
 
 class Judged(NamedTuple):
     """What a fold says of a candidate: for every price a score, the values of its test rows that it is of, and the root
-    mean square of the unlabeled rows' values."""
+    mean square of the unlabeled rows' values; and the functions, if they are kept."""
 
     scores: list[float]
     values: list[FloatArray]
     sizes: list[float]
+    functions: list[Functions]
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ class FoldSearch:
         Threads that share the folds.
     progress : Silent
         Whoever watches.
+    keeps_functions : bool
+        Whether the functions of all folds are kept, for `mean_function`.
     """
 
     trials: list[SemiSupervisedSVCCV]
@@ -110,6 +113,7 @@ class FoldSearch:
     scorer: Any
     n_jobs: int | None
     progress: Silent
+    keeps_functions: bool
     _made: tuple[Rows, Coordinates | None] | None = field(default=None, init=False)
     _made_for: int = field(default=-1, init=False)
     _fold_shares: list[Shares | None] = field(default_factory=list, init=False)
@@ -182,27 +186,36 @@ class FoldSearch:
         prices, held_out = self.prices[0], self._held_out(fold)
         return trial._shares(rows, data.partial, data.loss, prices, self.roughly, held_out)
 
-    def mean_function(self, number: int, price: int) -> Functions:
-        """The mean over the folds of what a candidate finds at a price of the grid."""
-        rows, space = self.rows(number)
-        each = [bind(self._function, rows, space, number, fold, price) for fold in range(len(self.folds))]
-        return Functions.mean(run(each, self.n_jobs))
-
-    def _function(self, rows: Rows, space: Coordinates | None, number: int, fold: int, price: int) -> Functions:
-        return next(Functions.of(found) for k, found in enumerate(self._walk(rows, space, number, fold)) if k == price)
+    def mean_function(self, weights: FloatArray) -> Functions:
+        """The mean over the folds of what candidates of one kernel found, after `scores`; weights of shape
+        (n_candidates, n_prices)."""
+        weighed = [
+            (function, weight)
+            for of_candidate, own in zip(self._judged, weights)
+            for judged in of_candidate
+            for function, weight in zip(judged.functions, own)
+            if weight > 0
+        ]
+        functions, each = zip(*weighed)
+        return Functions.mean(functions, np.array(each))
 
     def _along_grid(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Judged:
         """Score of every price, and the values that it is of."""
         data, trial, test = self.data, self.candidate(number)[0], self.folds[fold][1]
         walk = number * len(self.folds) + fold
         with self.progress.part(walk, "fold"):
-            of_rows = [values_of(one) for one in self._walk(rows, space, number, fold)]
+            of_rows, functions = [], []
+            for one in self._walk(rows, space, number, fold):
+                of_rows.append(values_of(one))
+                if self.keeps_functions:
+                    functions.append(Functions.of(rows, one))
             values, free = [f[test] for f in of_rows], np.flatnonzero(~data.partial.labeled)
             found = [held_out_score(self.scorer, trial.scoring, data.partial, f, data.X, test) for f in values]
         if data.options.verbose:
             best = int(np.argmax(found))
             tell(f"fold {walk + 1} of {self.n_searched}: score {found[best]:.3f} with C_unlabeled={data.grid[best]:g}")
-        return Judged(found, values, [float(np.linalg.norm(f[free])) / max(1, free.size) ** 0.5 for f in of_rows])
+        sizes = [float(np.linalg.norm(f[free])) / max(1, free.size) ** 0.5 for f in of_rows]
+        return Judged(found, values, sizes, functions)
 
     def _walk(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Iterator[Found]:
         """What is found at every price. Rows not for training are held out: same rows, price 0."""

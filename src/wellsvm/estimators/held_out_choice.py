@@ -23,6 +23,7 @@ __all__ = [
     "few_label_folds",
     "for_folds",
     "held_out_score",
+    "weights_by_labels",
 ]
 
 
@@ -111,6 +112,17 @@ def choose_by_labels(
     lost = round(float(np.sum(evidence.right[supervised] - evidence.right[best])), 6)  # thirds add up to 1 only nearly
     proven = gain.mean() > errors * gain.std() / np.sqrt(gain.size)
     return best if proven and lost < Options.lost_labels else supervised
+
+
+def weights_by_labels(evidence: LabelEvidence, best: tuple[int, int], alike: BoolArray) -> FloatArray:
+    """Weights of the candidates ``alike`` in a mean of functions; of shape (n_candidates, n_Cs), and they add up to 1.
+
+    A weight falls by a factor of e for every standard error that a loss is above that of the best candidate.
+    """
+    losses, of_best = evidence.sized_losses.mean(axis=2), evidence.sized_losses[best]
+    error = max(float(of_best.std()) / np.sqrt(of_best.size), np.finfo(np.float64).eps)
+    weights = np.exp((losses[best] - losses) / error) * alike[:, None]
+    return np.asarray(weights / weights.sum())
 
 
 def _best(mean: FloatArray, plain: BoolArray | None) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -19,7 +19,13 @@ from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent, fitting, make_kernel
 from wellsvm.estimators.callbacks import with_callbacks
 from wellsvm.estimators.fold_search import FoldSearch, TrialData, leaves_out_neighbors
-from wellsvm.estimators.held_out_choice import choose, choose_by_labels, errors_to_beat, few_label_folds
+from wellsvm.estimators.held_out_choice import (
+    choose,
+    choose_by_labels,
+    errors_to_beat,
+    few_label_folds,
+    weights_by_labels,
+)
 from wellsvm.estimators.probabilities import ProbabilityMixin
 from wellsvm.estimators.semi_supervised_base import KnownLabels, SemiSupervisedBase
 from wellsvm.estimators.verbose_outcome import tell_outcome
@@ -109,7 +115,8 @@ stopping, weight_update, search, intercept_scaling, probability
 
     If also ``cv`` is a number and ``scoring`` is None, the folds are drawn twice, and values of f are divided by their
     root mean square before candidates are compared, because larger values alone can lower the loss. The best candidate
-    must then also improve the undivided score as described above, and must not get one more held-out label wrong.
+    must then also improve the undivided score as described above, and must not get one more held-out label wrong. The
+    mean is then over all candidates with the chosen ``gamma``, weighted by their losses, not over the best one alone.
 
     Examples
     --------
@@ -227,7 +234,9 @@ stopping, weight_update, search, intercept_scaling, probability
         often = few and search_for_labels == "smooth" and isinstance(self.cv, Integral) and self.scoring is None
         folds = self._folds(X, partial, often)
         progress = self._progress(X, y, parts=len(matrices) * len(trials) * len(folds) + 1)
-        search = FoldSearch(trials, data, matrices, folds, scorer, n_jobs, progress)
+        # Functions of folds are averaged where that was measured: with few labels and smooth searches.
+        averages = few and search_for_labels == "smooth" and len(folds) >= Options.averaged_folds
+        search = FoldSearch(trials, data, matrices, folds, scorer, n_jobs, progress, averages)
         self.candidates_ = [
             {"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance}
             for kernel, neighbors in matrices
@@ -237,19 +246,26 @@ stopping, weight_update, search, intercept_scaling, probability
         self.scores_, self.Cs_unlabeled_ = search.scores(), grid
         self.gammas_ = np.array([candidate["gamma"] for candidate in self.candidates_])
         plain = np.array([candidate["neighbors"] is None for candidate in self.candidates_])
-        if often and len(folds) >= Options.averaged_folds:
-            self.best_candidate_, best_C = choose_by_labels(search.evidence_of_labels(), plain, errors)
+        if averages and often:
+            evidence = search.evidence_of_labels()
+            best = choose_by_labels(evidence, plain, errors)
+            weights = weights_by_labels(evidence, best, self.gammas_ == self.gammas_[best[0]])
         else:
-            self.best_candidate_, best_C = choose(self.scores_, plain, errors)
+            best = choose(self.scores_, plain, errors)
+            weights = np.zeros(self.scores_.shape[:2])
+            weights[best] = 1.0
+        self.best_candidate_, best_C = best
         self.C_unlabeled_ = float(grid[best_C])
-        self._fit_on_all(search, best_C)
+        self.used_unlabeled_ = best_C > 0 or self.candidates_[best[0]]["neighbors"] is not None
+        mean = search.mean_function(weights) if averages and self.used_unlabeled_ else None
+        self._fit_on_all(search, best_C, mean)
         progress.end(fitted=True)
         if data.options.verbose:
             tell_outcome(self, X, partial.labeled)
         return self
 
-    def _fit_on_all(self, search: FoldSearch, best_C: int) -> None:
-        """Fit the chosen candidate on all rows, and store it."""
+    def _fit_on_all(self, search: FoldSearch, best_C: int, mean: Functions | None) -> None:
+        """Fit the chosen candidate on all rows, and store it; the ``mean`` of functions of folds takes its place."""
         trial, kernel, self.neighbors_ = search.candidate(self.best_candidate_)
         data, prices = search.data, search.prices
         partial, loss, seed, options = data.partial, data.loss, data.seed, data.options
@@ -264,23 +280,14 @@ stopping, weight_update, search, intercept_scaling, probability
         title = "fit on all rows"
         with search.progress.part(search.n_searched, title, parts=n_fits, max_iter=options.max_iter) as part:
             *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, search.n_jobs, part)
-        self.used_unlabeled_ = best_C > 0 or self.neighbors_ is not None
-        averaged = self.used_unlabeled_ and self._averages(search, trial)
         label_sets = trial._label_sets(partial, shares and shares.shares)
-        functions = Functions.of([fit.solution for fit in fits])
-        if averaged:
-            mean = search.mean_function(self.best_candidate_, best_C)
+        functions = Functions.of(rows, [fit.solution for fit in fits])
+        if mean is not None:
             functions = mean.near_balance(label_sets, Options.share_slack)
         self._store(data.X, kernel, rows, partial, fits, options, functions)
         self._store_shares(partial, shares, label_sets)
         if flag("probability", self.probability):
             self._store_probabilities(rows, partial, loss, prices[best_C], seed, options)
-
-    @staticmethod
-    def _averages(search: FoldSearch, trial: SemiSupervisedSVCCV) -> bool:
-        """Whether the folds' functions are averaged: where that was measured, with few labels and smooth searches."""
-        few = bool(np.count_nonzero(search.data.partial.labeled) <= Options.few_labels)
-        return few and trial.search == "smooth" and len(search.folds) >= Options.averaged_folds
 
     def _path(
         self,
