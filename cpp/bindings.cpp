@@ -258,26 +258,28 @@ template <class Real> struct Gram {
         return {r.violation, r.loss, r.n_changed};
     }
 
-    std::tuple<double, double, double, double, std::int64_t, std::int64_t>
+    std::tuple<double, double, double, double, std::int64_t, std::int64_t, bool>
     descend_svm(In1<double> cap, In1<double> ridge, In1<double> curvature, Out1<double> alpha, In1<std::int8_t> labels,
-                Out1<double> f, double bias, double goal, double tol, double patience, std::int64_t most_epochs,
-                std::int64_t most_changes, std::uint64_t seed, In1<std::int64_t> order) const {
+                Out1<double> coef, Out1<double> f, double bias, double goal, double tol, double patience,
+                std::int64_t most_epochs, std::int64_t most_changes, std::uint64_t seed,
+                In1<std::int64_t> order) const {
         const std::size_t n = K.n_instances;
         require(!K.places, "an SVM needs the whole matrix");
-        require(labels.shape(0) == n && f.shape(0) == n, "labels and f need one entry per instance");
-        require_aligned(f);
+        require(labels.shape(0) == n && coef.shape(0) == n && f.shape(0) == n,
+                "labels, coef and f need one entry per instance");
+        require_aligned(coef, f);
         const Visit visit(std::nullopt, cap, ridge, curvature, alpha, order, n);
         const Ending ending = {goal, tol, patience, most_epochs, most_changes};
         const std::int8_t *const y = labels.data();
-        double *const values = f.data();
+        double *const c = coef.data(), *const values = f.data();
         std::vector<std::int64_t> shuffled(visit.n_order);
         std::vector<std::int8_t> used(n);
         nb::gil_scoped_release release;
         require_visits(visit.order, visit.n_order, nullptr, visit.n_rows, K.n_instances);
         require(are_labels(y, K.n_instances), "labels must be -1, 0 or 1");
-        const SvmReport r = kernels.descend_svm(K, visit.dual, y, values, bias, ending, seed, visit.order,
+        const SvmReport r = kernels.descend_svm(K, visit.dual, y, c, values, bias, ending, seed, visit.order,
                                                 visit.n_order, shuffled.data(), used.data());
-        return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs};
+        return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs, r.solved};
     }
 
     void gather(In1<std::int64_t> chosen, std::int64_t begin, Out2<Real> values) const {
@@ -343,8 +345,9 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
              nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert())
         .def("descend_svm", &G::descend_svm, nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
-             nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"), nb::arg("patience"),
-             nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert())
+             nb::arg("coef").noconvert(), nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"),
+             nb::arg("patience"), nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"),
+             nb::arg("order").noconvert())
         .def("gather", &G::gather, nb::arg("chosen").noconvert(), nb::arg("begin"), nb::arg("values").noconvert())
         .def("nearest", &G::nearest, nb::arg("halves").noconvert(), nb::arg("begin"), nb::arg("found").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());

@@ -271,7 +271,7 @@ def test_epochs_on_an_svm_refuse_what_does_not_fit_or_exist(module):
     descend = module.gram(np.eye(3)).descend_svm
     good = {
         **{name: part for name, part in DUAL.items() if name != "starts"}, "labels": np.array([1, -1, 0], np.int8),
-        "f": np.zeros(3), "bias": 0.5, "goal": 0.1, "tol": 0.1, "patience": 0.1, "most_epochs": 3,
+        "coef": np.zeros(3), "f": np.zeros(3), "bias": 0.5, "goal": 0.1, "tol": 0.1, "patience": 0.1, "most_epochs": 3,
         "most_changes": 3, "seed": 1, "order": np.array([2, 0, 1]),
     }  # fmt: skip
     bad = [
@@ -279,8 +279,10 @@ def test_epochs_on_an_svm_refuse_what_does_not_fit_or_exist(module):
         {"labels": np.array([1, 2, 0], np.int8)},
         {"f": np.zeros(2)},
         {"f": skewed(np.zeros(3))},
+        {"coef": np.zeros(4)},
+        {"coef": skewed(np.zeros(3))},
     ]
-    descend(**{**good, "alpha": np.zeros(3), "f": np.zeros(3)})
+    descend(**{**good, "alpha": np.zeros(3), "coef": np.zeros(3), "f": np.zeros(3)})
     for changed in (*(b for b in BAD_DUAL if b.keys() <= good.keys()), *bad):
         refused(descend, good, changed)
     for changed in (*(b for b in BAD_TYPES if b.keys() <= good.keys()), {"labels": np.ones(3)}):

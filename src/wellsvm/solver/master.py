@@ -170,7 +170,7 @@ class State(ABC):
 
     @abstractmethod
     def relabel(self, y: LabelArray) -> None:
-        """Put y in the place of the only label vector; what did not change costs nothing."""
+        """Put y in the place of the only label vector, or take it as the first; what did not change costs nothing."""
 
     def saved(self) -> dict[str, Any]:
         """All that descending and new label vectors change, as it is now, for `restore`."""
@@ -374,10 +374,7 @@ def solve_svm(
 
     The state goes on from its dual variables. One that has solved an SVM before is taken over: that SVM is gone.
     """
-    if state.labels:
-        state.relabel(y)
-    else:
-        state.add(state.candidate(y))
+    state.relabel(y)
     return solve_master(state, np.ones(1), state.losses.priced() if rows is None else rows, rng, tol, at_gap=True)
 
 
