@@ -304,9 +304,10 @@ template <class Real> struct Gram {
         require_aligned(halves, found);
         const Real *const of_diagonal = halves.data();
         std::int64_t *const out = found.data();
-        std::vector<Real> largest(width);
+        std::vector<Real> values(n), largest(width);
+        std::vector<std::int64_t> places(n);
         nb::gil_scoped_release release;
-        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, largest.data(), out);
+        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, values.data(), places.data(), largest.data(), out);
     }
 };
 

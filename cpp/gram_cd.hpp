@@ -288,9 +288,10 @@ SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::
         for (std::int64_t n = 0; n < n_rows && n_changed < ending.most_changes; ++n) {
             const std::int64_t i = order[n];
             const double alpha = dual.alpha[i], cap = dual.cap[i], ridge = dual.ridge[i];
-            const Slope s = slope_at(alpha, y[i] * pending.at(i), cap, ridge);
-            const double next = best_alpha(alpha, s.gradient, cap, dual.curvature[i]);
-            if (s.violation <= threshold || next == alpha) continue;
+            const double gradient = (1.0 - y[i] * pending.at(i)) - ridge * alpha;
+            if (!is_to_move(alpha, gradient, cap, threshold)) continue;
+            const double next = best_alpha(alpha, gradient, cap, dual.curvature[i]);
+            if (next == alpha) continue;
             dual.alpha[i] = next;
             coef[i] = next * y[i];
             ++n_changed;

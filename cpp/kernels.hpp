@@ -40,7 +40,7 @@ template <class Real> struct GramKernels {
                    std::int64_t end, Real *values);
     // The `width` nearest others of the instances begin .. end - 1; `halves` are those of the diagonal of K.
     void (*nearest)(const GramRows<Real> &K, const Real *halves, std::int64_t begin, std::int64_t end,
-                    std::int64_t width, Real *largest, std::int64_t *found);
+                    std::int64_t width, Real *values, std::int64_t *places, Real *largest, std::int64_t *found);
 };
 
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 from scipy.special import softmax
 from scipy.stats import norm
 
@@ -80,8 +79,7 @@ class _Labels:
         self.options = _counting(options) if self.follows else roughly(options)
         self.free, self.losses = near.codes < 0, Losses.of(loss, near.C)
         self.known = np.where(self.free, 0, 2 * near.codes - 1).astype(np.int8)
-        pairs = sparse.triu(near.L, k=1).tocoo()
-        self.one, self.other = pairs.row, pairs.col
+        self.one, self.other = near.pairs()
 
     def log_weights(self, shares: FloatArray, log_weight: Callable[[int, float], float]) -> FloatArray:
         """What ``log_weight`` gives for the number of every share, and the neighbors that its labels part.

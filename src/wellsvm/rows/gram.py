@@ -11,10 +11,20 @@ import numpy as np
 
 from wellsvm import native
 from wellsvm._typing import FloatArray, IntArray
+from wellsvm.options import Options
 from wellsvm.rows.base import averaging
 from wellsvm.threads import slices
 
-__all__ = ["GramRows", "means_of_groups", "native_gram"]
+__all__ = ["GramRows", "means_of_groups", "native_gram", "new_square"]
+
+
+def new_square(n: int, dtype: np.dtype | type) -> np.ndarray:
+    """A matrix that is not filled yet. NumPy asks for large pages for those of at least `Options.large_pages`; one not
+    much smaller is given as much room, since getting its small pages takes longer than filling them."""
+    size, itemsize = n * n, np.dtype(dtype).itemsize
+    most = Options.large_pages // itemsize
+    room = most if most <= Options.page_saving * size else size
+    return np.empty(max(room, size), dtype)[:size].reshape(n, n)
 
 
 def native_gram(K: np.ndarray, places: np.ndarray | None = None, module: ModuleType | None = None) -> Any:
@@ -92,7 +102,7 @@ class GramRows:
     def block(self, instances: IntArray) -> np.ndarray:
         """Kernel values between some instances."""
         instances = np.ascontiguousarray(instances, dtype=np.int64)
-        values = np.empty((instances.size, instances.size), self.dtype)
+        values = new_square(instances.size, self.dtype)
         for begin, end in slices(instances.size, instances.size):
             self.native.gather(instances, begin, values[begin:end])
         return values
