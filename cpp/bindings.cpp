@@ -65,6 +65,18 @@ template <class Real> static GramKernels<Real> pick_gram() {
     return base::gram_kernels<Real>();
 }
 
+static PriceKernels pick_prices() {
+#if defined(WELLSVM_HAVE_AVX512)
+    if (isa == Isa::avx512) return avx512::price_kernels();
+#endif
+#if defined(WELLSVM_HAVE_AVX2)
+    if (isa == Isa::avx2) return avx2::price_kernels();
+#endif
+    return base::price_kernels();
+}
+
+static const PriceKernels prices = pick_prices();
+
 // The compiler may choose instructions that need every number to lie at a multiple of its size.
 template <class... Arrays> static void require_aligned(const Arrays &...arrays) {
     const bool aligned = (... && (reinterpret_cast<std::uintptr_t>(arrays.data()) % sizeof(*arrays.data()) == 0));
@@ -322,6 +334,41 @@ template <class Real> static Gram<Real> gram(In2<Real> K, std::optional<In1<std:
     return {owners, {K.data(), n_rows, n_instances, places ? places->data() : nullptr}};
 }
 
+static void distances_to_cut(Out1<double> f, In1<std::int8_t> y, In1<bool> rising) {
+    const std::size_t n = f.shape(0);
+    require(y.shape(0) == n && rising.shape(0) == n, "f, y and rising must have one entry per row");
+    require_aligned(f);
+    double *const values = f.data();
+    const std::int8_t *const labels = y.data();
+    const bool *const rise = rising.data();
+    nb::gil_scoped_release release;
+    prices.distances_to_cut(values, labels, rise, n);
+}
+
+static void shares_of_prices(Out1<double> distances, In1<bool> rising, double sure, double least, double price) {
+    const std::size_t n = distances.shape(0);
+    require(rising.shape(0) == n, "distances and rising must have one entry per row");
+    require_aligned(distances);
+    double *const values = distances.data();
+    const bool *const rise = rising.data();
+    nb::gil_scoped_release release;
+    prices.shares_of_prices(values, rise, n, sure, least, price);
+}
+
+static void carry(In1<double> alpha, In1<double> cap, In1<double> ridge, In1<double> to_cap, In1<double> to_ridge,
+                  bool rise, Out1<double> carried) {
+    const std::size_t n = alpha.shape(0);
+    require(cap.shape(0) == n && ridge.shape(0) == n && to_cap.shape(0) == n && to_ridge.shape(0) == n &&
+                carried.shape(0) == n,
+            "alpha, caps, ridges and carried must have one entry per row");
+    require_aligned(alpha, cap, ridge, to_cap, to_ridge, carried);
+    const double *const from = alpha.data(), *const c = cap.data(), *const r = ridge.data(),
+                        *const to_c = to_cap.data(), *const to_r = to_ridge.data();
+    double *const out = carried.data();
+    nb::gil_scoped_release release;
+    prices.carry(from, c, r, to_c, to_r, rise, n, out);
+}
+
 template <class View> static void bind_rows(nb::module_ &m, const char *name) {
     using R = Rows<View>;
     nb::class_<R>(m, name)
@@ -379,4 +426,11 @@ NB_MODULE(_native, m) {
     bind_csr<double, std::int64_t>(m, "CsrRowsFloat64Int64");
     bind_gram<float>(m, "GramFloat32");
     bind_gram<double>(m, "GramFloat64");
+    m.def("distances_to_cut", &distances_to_cut, nb::arg("f").noconvert(), nb::arg("y").noconvert(),
+          nb::arg("rising").noconvert());
+    m.def("shares_of_prices", &shares_of_prices, nb::arg("distances").noconvert(), nb::arg("rising").noconvert(),
+          nb::arg("sure"), nb::arg("least"), nb::arg("price"));
+    m.def("carry", &carry, nb::arg("alpha").noconvert(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
+          nb::arg("to_cap").noconvert(), nb::arg("to_ridge").noconvert(), nb::arg("rise"),
+          nb::arg("carried").noconvert());
 }

@@ -7,6 +7,7 @@
 #include "gram_cd.hpp"
 #include "linear_cd.hpp"
 #include "nearest.hpp"
+#include "prices.hpp"
 #include "rows.hpp"
 
 namespace wellsvm::WELLSVM_ISA {
@@ -84,6 +85,8 @@ template <class Rows> LinearKernels<Rows> linear_kernels() {
 template <class Real> GramKernels<Real> gram_kernels() {
     return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>, gather_gram<Real>, nearest<Real>};
 }
+
+PriceKernels price_kernels() { return {distances_to_cut, shares_of_prices, carry}; }
 
 template LinearKernels<DenseRows<float>> linear_kernels();
 template LinearKernels<DenseRows<double>> linear_kernels();

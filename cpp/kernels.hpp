@@ -43,10 +43,20 @@ template <class Real> struct GramKernels {
                     std::int64_t width, Real *values, std::int64_t *places, Real *largest, std::int64_t *found);
 };
 
+// Of vectors of all rows; see prices.hpp.
+struct PriceKernels {
+    void (*distances_to_cut)(double *f, const std::int8_t *y, const bool *rising, std::int64_t n);
+    void (*shares_of_prices)(double *distances, const bool *rising, std::int64_t n, double sure, double least,
+                             double price);
+    void (*carry)(const double *alpha, const double *cap, const double *ridge, const double *to_cap,
+                  const double *to_ridge, bool rise, std::int64_t n, double *carried);
+};
+
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \
     namespace ISA {                                                                                                    \
     template <class Rows> LinearKernels<Rows> linear_kernels();                                                        \
     template <class Real> GramKernels<Real> gram_kernels();                                                            \
+    PriceKernels price_kernels();                                                                                      \
     }
 WELLSVM_DECLARE_ISA(base)
 WELLSVM_DECLARE_ISA(avx2)

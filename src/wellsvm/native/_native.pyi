@@ -59,3 +59,16 @@ def csr_rows(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int, places: np.ndarray | None = None
 ) -> Any: ...
 def gram(K: np.ndarray, places: np.ndarray | None = None) -> Any: ...
+def distances_to_cut(f: np.ndarray, y: np.ndarray, rising: np.ndarray) -> None: ...
+def shares_of_prices(
+    distances: np.ndarray, rising: np.ndarray, sure: float, least: float, price: float
+) -> None: ...
+def carry(
+    alpha: np.ndarray,
+    cap: np.ndarray,
+    ridge: np.ndarray,
+    to_cap: np.ndarray,
+    to_ridge: np.ndarray,
+    rise: bool,
+    carried: np.ndarray,
+) -> None: ...

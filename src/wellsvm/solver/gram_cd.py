@@ -147,6 +147,7 @@ class GramState(State):
             sweep = Sweep(self.losses.total(self.margins(mu), rows), sweep.n_epochs)
         return sweep
 
+    @np.errstate(over="ignore", invalid="ignore")  # the master looks at what comes of it
     def _epochs(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> tuple[Sweep, bool]:
         """Epochs, and whether they came to the goal."""
         options, curvature = self.options, self.curvature(mu)
@@ -233,6 +234,7 @@ class GramState(State):
         ends = np.cumsum(sizes)
         return np.asarray(np.arange(sizes.sum()) + np.repeat(starts[rows] - ends + sizes, sizes))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _newton_is_due(self, mu: FloatArray, rows: IntArray) -> bool:
         """Whether the epochs since the SVM was last solved have cost as much as Newton's method would."""
         n_slack = int(np.count_nonzero(self.margins(mu)[rows] < 1))
@@ -240,6 +242,7 @@ class GramState(State):
         affordable = n_slack <= most and self._spent >= self.options.newton_cost * n_slack**3
         return not self._newton_failed and affordable and bool(np.all(self.losses.ridge[rows] > 0))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _solve_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> bool:
         """Solve the SVM of squared hinge loss at ``mu``; False where that was given up."""
         options = self.options

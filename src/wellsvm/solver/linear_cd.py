@@ -163,6 +163,7 @@ class LinearState(State):
             return super().squared_lengths(y)
         return np.empty(0)
 
+    @np.errstate(over="ignore", invalid="ignore")  # the master looks at what comes of it
     def descend(
         self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float, tol: float = 0.0
     ) -> Sweep:

@@ -315,12 +315,12 @@ def solve_master(
         mixture.step(aim.start, options.weights_goal * tol * abs(aim.start))
     n_epochs, goal, least_gap = 0, options.first_goal, np.inf
     for n_rounds in count(1):
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-            sweep = state.descend(mixture.mu, rows, rng, goal, tol if at_gap else 0.0)
-            if sweep.exact is not None:
-                linear, half = sweep.exact
-                squared_norms = np.array([2.0 * half])
-            else:
+        sweep = state.descend(mixture.mu, rows, rng, goal, tol if at_gap else 0.0)
+        if sweep.exact is not None:
+            linear, half = sweep.exact
+            squared_norms = np.array([2.0 * half])
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 squared_norms = state.squared_norms()
                 linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
