@@ -23,7 +23,7 @@ from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.gram import native_gram
-from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.linear import native_rows
 from wellsvm.threads import one_thread, slices
 
 __all__ = ["Neighborhood", "graph_of", "joined", "neighbor_scores", "neighborhood_of", "spread"]
@@ -136,16 +136,17 @@ def spread(graph: sparse.csr_matrix, seeds: FloatArray, options: Options) -> Flo
     keep = 1.0 / (1.0 + options.graph_strength)
     roots = np.sqrt(np.diff(graph.indptr))
     taken_on = (1.0 - keep) / roots[_rows_of_entries(graph)] / roots[graph.indices]
-    near = LinearRows(sparse.csr_matrix((taken_on, graph.indices, graph.indptr), shape=graph.shape))
+    near = native_rows(sparse.csr_matrix((taken_on, graph.indices, graph.indptr), shape=graph.shape))
     first, size = keep * seeds, 1.0
     now = np.vstack([first, np.zeros(seeds.shape[1])])  # rows have a constant feature, which is 0
-    last = np.zeros_like(now)
+    last, step = np.zeros_like(now), np.empty_like(first)
     for k in range(options.graph_rounds):
-        step = near.scores(now)
+        for begin, end in slices(step.shape[0], graph.nnz / step.shape[0] * step.shape[1]):
+            near.scores(now, 0.0, begin, end, step[begin:end])
         step += first
         step -= last[:-1]
         step *= size
         last[:-1] += step
         now, last = last, now
         size = 1.0 / (1.0 - (0.25 if k else 0.5) * (1.0 - keep) ** 2 * size)
-    return np.maximum(now[:-1], 0.0)  # overshooting may leave a trace below 0
+    return np.maximum(now[:-1], 0.0, out=step)  # overshooting may leave a trace below 0

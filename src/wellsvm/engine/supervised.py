@@ -78,7 +78,8 @@ def supervised_values(
     columns = [1] if n_classes == 2 else range(n_classes)
     out_of_fold, points, matrix = np.zeros((labeled.size, len(columns))), [], as_matrix(near, rows)
     for column, k in enumerate(columns):
-        orders = deepcopy(rng)  # the same for every class: in which order they come must not count
+        # the same for every class: in which order they come must not count
+        orders = deepcopy(rng) if len(columns) > 1 else rng
         points.append(_balanced_svm(matrix, codes == k, C, orders, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f

@@ -17,8 +17,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.special import softmax
-from scipy.stats import norm
+from scipy.special import ndtri, softmax
 
 from wellsvm._typing import FloatArray
 from wellsvm.engine.neighborhood import Neighborhood
@@ -59,7 +58,7 @@ def shares_in_valley(
     steps = np.arange(-options.valley_steps, options.valley_steps + 1)
     # no share is brought nearer to 0 than half its estimate
     tried = np.clip(shares[1] + step * steps, 0.5 * shares[1], 1.0 - 0.5 * shares[0])
-    of_a_cut = norm.pdf(norm.ppf(np.clip(tried, options.trace, 1.0 - options.trace)))
+    of_a_cut = np.exp(-0.5 * ndtri(np.clip(tried, options.trace, 1.0 - options.trace)) ** 2)  # up to a factor
     distances = 0.5 * ((tried - shares[1]) / error) ** 2
 
     def log_weight(k: int, parted: float) -> float:

@@ -51,6 +51,7 @@ class GramState(State):
         self._patterns: tuple[LabelArray, IntArray] | None = None  # of the columns, once they are asked for
         self._spent: float = 0  # multiply-adds of the epochs since the SVM was last solved
         self._newton_failed = False  # then it is not tried a second time
+        self._most_moves = work_per_call(rows.n_instances)  # in one call
 
     def _set_labels(self, labels: list[LabelArray], Z: FloatArray, coef: FloatArray) -> None:
         self.labels = labels
@@ -166,7 +167,7 @@ class GramState(State):
         Python."""
         options, losses, n_epochs = self.options, self.losses, 0
         f, coef, curvature = self._Z[:, 0], self._coef[:, 0], self.lengths[0] + losses.ridge
-        most, tol = work_per_call(self.rows.n_instances), options.own_gap * tol
+        most, tol = self._most_moves, options.own_gap * tol
         self._mu_of_signed = np.empty(0)
         while True:
             stop_if_cancelled()
