@@ -51,6 +51,7 @@ bool combine(const Rows &X, const double *coef, std::int64_t width, double bias,
     case 4: return call(4);                                                                                            \
     case 8: return call(8);                                                                                            \
     case 16: return call(16);                                                                                          \
+    case 24: return call(24);                                                                                          \
     default: return call(0);                                                                                           \
     }
 

@@ -53,7 +53,7 @@ class Neighborhood(NamedTuple):
         """The two rows of every pair of neighbors."""
         one, other = _rows_of_entries(self.graph), self.graph.indices
         once = one < other
-        return one[once], other[once]
+        return one[once].astype(np.intp), other[once].astype(np.intp)
 
 
 def neighborhood_of(
@@ -84,9 +84,9 @@ def neighbor_scores(
     # a block of columns for all labels, then one for every fold without its own
     sources = np.concatenate([indicator, *(indicator * (fold != f)[:, None] for f in range(n_folds))], axis=1)
     counts = np.maximum(sources.sum(axis=0), 1.0)
-    seeds = np.zeros((codes.size, sources.shape[1]))
-    seeds[labeled] = sources / counts
-    found = spread(near.graph, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
+    seeds = np.zeros((codes.size, -(-counts.size // 8) * 8))  # columns come in whole vectors
+    seeds[labeled, : counts.size] = sources / counts
+    found = spread(near.graph, seeds, options)[:, : counts.size].reshape(codes.size, n_folds + 1, n_classes)
     scores = np.log(found + options.graph_floor * float(found[:, 0].mean()))
     return scores[labeled, fold + 1], scores[codes == -1, 0]
 

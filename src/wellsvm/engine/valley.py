@@ -130,7 +130,8 @@ class _Labels:
     def _parted(self, task: Task, found: Solution) -> float:
         """Share of the pairs of neighbors with different labels, and a trace: no logarithm of nothing."""
         y = task.labels.linear_oracle(found.scores())
-        return float(np.mean(y[self.one] != y[self.other])) + self.options.valley_floor
+        n_parted = np.count_nonzero(y.take(self.one) != y.take(self.other))
+        return n_parted / self.one.size + self.options.valley_floor
 
 
 def _counting(options: Options) -> Options:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from types import ModuleType
 from typing import Any
 
@@ -19,12 +20,15 @@ __all__ = ["GramRows", "means_of_groups", "native_gram", "new_square"]
 
 
 def new_square(n: int, dtype: np.dtype | type) -> np.ndarray:
-    """A matrix that is not filled yet. NumPy asks for large pages for those of at least `Options.large_pages`; one not
-    much smaller is given as much room, since getting its small pages takes longer than filling them."""
-    size, itemsize = n * n, np.dtype(dtype).itemsize
-    most = Options.large_pages // itemsize
-    room = most if most <= Options.page_saving * size else size
-    return np.empty(max(room, size), dtype)[:size].reshape(n, n)
+    """A matrix that is not filled yet, in large pages where the system has them: to get the small pages of a matrix
+    that fits into the cache takes longer than to fill it."""
+    n_bytes, page = n * n * np.dtype(dtype).itemsize, Options.large_page
+    if n_bytes >= page / 2 and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a system without them, or without room, of which NumPy tells
+            room = mmap.mmap(-1, -(-n_bytes // page) * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            room.madvise(mmap.MADV_HUGEPAGE)
+            return np.frombuffer(room, dtype, n * n).reshape(n, n)
+    return np.empty((n, n), dtype)
 
 
 def native_gram(K: np.ndarray, places: np.ndarray | None = None, module: ModuleType | None = None) -> Any:

@@ -90,9 +90,9 @@ class GramState(State):
         """Put y in the place of the only label vector, or take it as the first; what did not change costs nothing, and
         one product brings both the labels and other prices up to date."""
         self._take_margins()
-        some = self._Z.shape[1] > 0
-        Z, coef = (self._Z, self._coef) if some else (np.zeros((self._Z.shape[0], 1)) for _ in range(2))
-        self._set_labels([y], Z, coef)
+        if not self.labels:
+            self._Z, self._coef = np.zeros((y.size, 1)), np.zeros((y.size, 1))
+        self._set_labels([y], self._Z, self._coef)
         self._behind = True
 
     def reprice(self, losses: Losses, rise: bool = True) -> None:

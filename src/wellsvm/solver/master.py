@@ -328,14 +328,15 @@ def solve_master(
         _require_maximum(linear + half)
         mixture.add_cut(linear, squared_norms)
         # Losses seen during the epoch estimate the upper bound for free; unless exact, one pass confirms it.
-        upper = half + sweep.loss
-        if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-            if sweep.exact is None:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    upper = half + losses.total(state.margins(mixture.mu), rows)
+        upper, is_last = half + sweep.loss, n_rounds >= max_rounds
+        is_over = is_last or _is_over(upper, mixture.lower, tol, aim, options)
+        if is_over and sweep.exact is None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                upper = half + losses.total(state.margins(mixture.mu), rows)
+            is_over = is_last or _is_over(upper, mixture.lower, tol, aim, options)
+        if is_over:
             _require_maximum(upper)
-            if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-                return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
+            return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
         error = upper - mixture.lower
         if aim is not None:  # what the lower bound leaves open at first says nothing: the new vector may not hold it
