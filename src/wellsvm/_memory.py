@@ -9,6 +9,7 @@ from wellsvm.options import Options
 __all__ = ["available_memory", "require_room"]
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+NO_LIMIT = 2**60  # groups of the first version that have none name a larger one
 
 
 def available_memory() -> int | None:
@@ -62,8 +63,10 @@ def _left_in_groups() -> int | None:
 
 def _room_in(group: str, names: tuple[str, str, str]) -> int | None:
     limit = _number("".join(_lines(f"{group}/{names[0]}")).strip())
-    used = None if limit is None else _number("".join(_lines(f"{group}/{names[1]}")).strip())
-    if limit is None or used is None:
+    if limit is None or limit > NO_LIMIT:
+        return None
+    used = _number("".join(_lines(f"{group}/{names[1]}")).strip())
+    if used is None:
         return None
     kept = (line.split()[1] for line in _lines(f"{group}/memory.stat") if line.startswith(f"{names[2]} "))
     return limit - used + (_number(next(kept, "0")) or 0)  # files that are kept in memory give way

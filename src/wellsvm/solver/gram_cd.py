@@ -52,6 +52,7 @@ class GramState(State):
         self._spent: float = 0  # multiply-adds of the epochs since the SVM was last solved
         self._newton_failed = False  # then it is not tried a second time
         self._most_moves = work_per_call(rows.n_instances)  # in one call
+        self._cap_of_priced, self._priced = np.empty(0), np.empty(0, np.int64)
 
     def _set_labels(self, labels: list[LabelArray], Z: FloatArray, coef: FloatArray) -> None:
         self.labels = labels
@@ -106,6 +107,14 @@ class GramState(State):
         if self._mu_of_signed.size:
             self._products()
             self._mu_of_signed = np.empty(0)
+
+    def priced(self) -> IntArray:
+        """The rows that have a price: the same from SVM to SVM while no box changes, as in a search."""
+        if self._cap_of_priced is not self.losses.cap:
+            priced = self.losses.priced()
+            self._cap_of_priced = self.losses.cap
+            self._priced = np.arange(self.alpha.size) if priced is None else priced
+        return self._priced
 
     def _spread_all(self, alpha: FloatArray) -> FloatArray:
         return np.stack([self.spread(alpha, y) for y in self.labels], axis=1)

@@ -184,6 +184,10 @@ class State(ABC):
         for name, value in saved.items():
             setattr(self, name, value)
 
+    def priced(self) -> IntArray | None:
+        """The rows that have a price; None where all do."""
+        return self.losses.priced()
+
     def most_rounds(self) -> float:
         """How many rounds make sense: few where rounding, or what the rows are like, is in the way of a solution."""
         return self.options.rounds_after_failure if self.gave_up else np.inf
@@ -376,7 +380,7 @@ def solve_svm(
     The state goes on from its dual variables. One that has solved an SVM before is taken over: that SVM is gone.
     """
     state.relabel(y)
-    return solve_master(state, np.ones(1), state.losses.priced() if rows is None else rows, rng, tol, at_gap=True)
+    return solve_master(state, np.ones(1), state.priced() if rows is None else rows, rng, tol, at_gap=True)
 
 
 def fit_svm(
