@@ -74,8 +74,8 @@ class BalancedLabels(LabelSet):
         if self.low < self.high:
             n_positive = min(max(int(np.count_nonzero((scores > 0) & free)), self.low), self.high)
         y = self.y_known.copy()
-        y[free] = -1
-        y[largest(scores, n_positive, free)] = 1
+        np.copyto(y, -1, where=free)
+        np.copyto(y, 1, where=largest(scores, n_positive, free))
         return y
 
     @classmethod
