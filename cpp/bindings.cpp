@@ -319,7 +319,8 @@ template <class Real> struct Gram {
         std::vector<Real> values(n), largest(width);
         std::vector<std::int64_t> places(n);
         nb::gil_scoped_release release;
-        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, values.data(), places.data(), largest.data(), out);
+        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, values.data(), places.data(), largest.data(),
+                        out);
     }
 };
 

@@ -267,8 +267,8 @@ bool catch_up(Pending<Real> &pending, const DualRows &dual, const std::int8_t *y
 
 // Epochs on one label vector, every row of one instance, K whole: an SVM. f is K coef; first it catches up with alpha
 // and the labels. Before each epoch a look tells the gap, which costs little beside the epoch, so that it ends as soon
-// as it is solved. Four steps are added to f together: a row waits for the next epoch if f before them asks for no step,
-// else its step takes them into account. `order` and `used` have room for the rows and for all instances.
+// as it is solved. Four steps are added to f together: a row waits for the next epoch if f before them asks for no
+// step, else its step takes them into account. `order` and `used` have room for the rows and for all instances.
 template <class Real>
 SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *coef, double *f,
                       double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,

@@ -30,8 +30,8 @@ template <class Real> struct GramKernels {
     GramReport (*descend)(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
                           double *signed_scores, double *mixed, double bias, double threshold,
                           const std::int64_t *order, std::int64_t n_order);
-    // Epochs on one label vector y, every row of one instance, in orders drawn from `seed`; f = K coef (plus bias^2) and
-    // coef = alpha y are brought up to date first, and kept so.
+    // Epochs on one label vector y, every row of one instance, in orders drawn from `seed`; f = K coef (plus bias^2)
+    // and coef = alpha y are brought up to date first, and kept so.
     SvmReport (*descend_svm)(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *coef,
                              double *f, double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
                              std::int64_t n_rows, std::int64_t *order, std::int8_t *used);

@@ -551,3 +551,50 @@ def test_parts_of_a_gram_are_its_rows_and_columns_in_the_order_asked_for(module,
     values = np.full((3, 4), np.nan, dtype)
     module.gram(K).gather(chosen, 1, values)
     np.testing.assert_array_equal(values, K[np.ix_(chosen[1:], chosen)])
+
+
+# Vectors of all rows
+
+
+def some_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng, rng.standard_normal(n), rng.choice([-1, 1], n).astype(np.int8), rng.random(n) < 0.7
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 333])
+def test_distances_to_the_cut_equal_the_reference(n):
+    _, f, y, rising = some_rows(n)
+    for labels in (y, np.ones_like(y), -np.ones_like(y)):  # no cut where only one side has rows
+        fast, slow = f.copy(), f.copy()
+        native.distances_to_cut(fast, labels, rising)
+        reference.distances_to_cut(slow, labels, rising)
+        np.testing.assert_array_equal(fast, slow)
+        assert np.all(fast >= 0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 333])
+def test_shares_of_prices_equal_the_reference(n):
+    _, f, _, rising = some_rows(n)
+    fast, slow = np.abs(f), np.abs(f)
+    native.shares_of_prices(fast, rising, 0.25, 1e-3, 0.1)
+    reference.shares_of_prices(slow, rising, 0.25, 1e-3, 0.1)
+    np.testing.assert_allclose(fast, slow, rtol=1e-15)
+    assert np.all(fast[~rising] == 1.0)
+    assert np.all((fast[rising] >= 1e-4) & (fast[rising] <= 0.1))
+
+
+@pytest.mark.parametrize("rise", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "both"])
+def test_carried_dual_variables_equal_the_reference(loss, rise):
+    rng, f, _, squared = some_rows(333)
+    squared = {"hinge": np.zeros(333, bool), "squared_hinge": np.ones(333, bool), "both": squared}[loss]
+    prices = [rng.choice([0.0, 0.3, 2.0], 333) for _ in range(2)]
+    parts = []
+    for C in prices:
+        used = squared & (C > 0)
+        parts += [np.where(used, np.inf, C * ~squared), np.divide(1.0, C, out=np.zeros(333), where=used)]
+    fast, slow = np.empty(333), np.empty(333)
+    native.carry(np.abs(f), *parts, rise, fast)
+    reference.carry(np.abs(f), *parts, rise, slow)
+    np.testing.assert_allclose(fast, slow, rtol=1e-15)
+    assert np.any(fast > np.abs(f)) == rise

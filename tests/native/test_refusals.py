@@ -380,3 +380,27 @@ def test_products_with_a_gram_refuse_what_does_not_fit_or_exist(module, rows, co
     gram = module.gram(np.eye(3))
     with pytest.raises(ValueError):
         gram.combine(np.array(rows), np.ones(coef), np.zeros(Z))
+
+
+# Vectors of all rows
+
+
+@both
+def test_vectors_that_do_not_fit_are_refused(module):
+    ones, labels, some = np.ones(3), np.ones(3, np.int8), np.array([True, False, True])
+    cut = {"f": ones, "y": labels, "rising": some}
+    for changed in ({"y": labels[:2]}, {"rising": some[:2]}, {"f": skewed(ones)}):
+        refused(module.distances_to_cut, cut, changed)
+    for changed in ({"y": np.ones(3)}, {"rising": labels}, {"f": np.ones(3, np.float32)}, {"f": np.ones(6)[::2]}):
+        refused(module.distances_to_cut, cut, changed, TypeError)
+    shares = {"distances": ones, "rising": some, "sure": 0.5, "least": 0.1, "price": 0.3}
+    for changed in ({"rising": some[:2]}, {"distances": skewed(ones)}):
+        refused(module.shares_of_prices, shares, changed)
+    for changed in ({"rising": labels}, {"distances": np.ones(3, np.float32)}):
+        refused(module.shares_of_prices, shares, changed, TypeError)
+    parts = ("alpha", "cap", "ridge", "to_cap", "to_ridge", "carried")
+    carried = {**{name: np.ones(3) for name in parts}, "rise": True}
+    for name in parts:
+        refused(module.carry, carried, {name: np.ones(2)})
+        refused(module.carry, carried, {name: skewed(ones)})
+        refused(module.carry, carried, {name: np.ones(3, np.float32)}, TypeError)

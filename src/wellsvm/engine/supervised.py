@@ -102,9 +102,7 @@ def _moved_up(values: FloatArray, chosen: IntArray, options: Options) -> FloatAr
     return values[: chosen.size]
 
 
-def _balanced_svm(
-    rows: Rows, y: LabelArray, C: FloatArray, rng: np.random.Generator, options: Options
-) -> Solution:
+def _balanced_svm(rows: Rows, y: LabelArray, C: FloatArray, rng: np.random.Generator, options: Options) -> Solution:
     """The SVM of the labels y, both sides at the same price in all."""
     positive = y > 0
     sides = [float(C[side].sum()) for side in (positive, ~positive)]

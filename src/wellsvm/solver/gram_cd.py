@@ -180,7 +180,7 @@ class GramState(State):
         self._mu_of_signed = np.empty(0)
         while True:
             stop_if_cancelled()
-            violation, loss, half, linear, n_moved, n_more, solved = self.rows.native.descend_svm(
+            _, loss, half, linear, n_moved, n_more, solved = self.rows.native.descend_svm(
                 losses.cap, losses.ridge, curvature, self.alpha, self.labels[0], coef, f, self.rows.bias,
                 goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, int(rng.integers(2**63)), rows,
             )  # fmt: skip
