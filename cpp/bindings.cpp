@@ -65,6 +65,18 @@ template <class Real> static GramKernels<Real> pick_gram() {
     return base::gram_kernels<Real>();
 }
 
+static PriceKernels pick_prices() {
+#if defined(WELLSVM_HAVE_AVX512)
+    if (isa == Isa::avx512) return avx512::price_kernels();
+#endif
+#if defined(WELLSVM_HAVE_AVX2)
+    if (isa == Isa::avx2) return avx2::price_kernels();
+#endif
+    return base::price_kernels();
+}
+
+static const PriceKernels prices = pick_prices();
+
 // The compiler may choose instructions that need every number to lie at a multiple of its size.
 template <class... Arrays> static void require_aligned(const Arrays &...arrays) {
     const bool aligned = (... && (reinterpret_cast<std::uintptr_t>(arrays.data()) % sizeof(*arrays.data()) == 0));
@@ -258,26 +270,28 @@ template <class Real> struct Gram {
         return {r.violation, r.loss, r.n_changed};
     }
 
-    std::tuple<double, double, double, double, std::int64_t, std::int64_t>
+    std::tuple<double, double, double, double, std::int64_t, std::int64_t, bool>
     descend_svm(In1<double> cap, In1<double> ridge, In1<double> curvature, Out1<double> alpha, In1<std::int8_t> labels,
-                Out1<double> f, double bias, double goal, double tol, double patience, std::int64_t most_epochs,
-                std::int64_t most_changes, std::uint64_t seed, In1<std::int64_t> order) const {
+                Out1<double> coef, Out1<double> f, double bias, double goal, double tol, double patience,
+                std::int64_t most_epochs, std::int64_t most_changes, std::uint64_t seed,
+                In1<std::int64_t> order) const {
         const std::size_t n = K.n_instances;
         require(!K.places, "an SVM needs the whole matrix");
-        require(labels.shape(0) == n && f.shape(0) == n, "labels and f need one entry per instance");
-        require_aligned(f);
+        require(labels.shape(0) == n && coef.shape(0) == n && f.shape(0) == n,
+                "labels, coef and f need one entry per instance");
+        require_aligned(coef, f);
         const Visit visit(std::nullopt, cap, ridge, curvature, alpha, order, n);
         const Ending ending = {goal, tol, patience, most_epochs, most_changes};
         const std::int8_t *const y = labels.data();
-        double *const values = f.data();
+        double *const c = coef.data(), *const values = f.data();
         std::vector<std::int64_t> shuffled(visit.n_order);
         std::vector<std::int8_t> used(n);
         nb::gil_scoped_release release;
         require_visits(visit.order, visit.n_order, nullptr, visit.n_rows, K.n_instances);
         require(are_labels(y, K.n_instances), "labels must be -1, 0 or 1");
-        const SvmReport r = kernels.descend_svm(K, visit.dual, y, values, bias, ending, seed, visit.order,
+        const SvmReport r = kernels.descend_svm(K, visit.dual, y, c, values, bias, ending, seed, visit.order,
                                                 visit.n_order, shuffled.data(), used.data());
-        return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs};
+        return {r.violation, r.loss, r.half, r.linear, r.n_changed, r.n_epochs, r.solved};
     }
 
     void gather(In1<std::int64_t> chosen, std::int64_t begin, Out2<Real> values) const {
@@ -302,9 +316,11 @@ template <class Real> struct Gram {
         require_aligned(halves, found);
         const Real *const of_diagonal = halves.data();
         std::int64_t *const out = found.data();
-        std::vector<Real> largest(width);
+        std::vector<Real> values(n), largest(width);
+        std::vector<std::int64_t> places(n);
         nb::gil_scoped_release release;
-        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, largest.data(), out);
+        kernels.nearest(K, of_diagonal, begin, begin + n_rows, width, values.data(), places.data(), largest.data(),
+                        out);
     }
 };
 
@@ -317,6 +333,41 @@ template <class Real> static Gram<Real> gram(In2<Real> K, std::optional<In1<std:
     std::vector<nb::object> owners = {nb::cast(K)};
     if (places) owners.push_back(nb::cast(*places));
     return {owners, {K.data(), n_rows, n_instances, places ? places->data() : nullptr}};
+}
+
+static void distances_to_cut(Out1<double> f, In1<std::int8_t> y, In1<bool> rising) {
+    const std::size_t n = f.shape(0);
+    require(y.shape(0) == n && rising.shape(0) == n, "f, y and rising must have one entry per row");
+    require_aligned(f);
+    double *const values = f.data();
+    const std::int8_t *const labels = y.data();
+    const bool *const rise = rising.data();
+    nb::gil_scoped_release release;
+    prices.distances_to_cut(values, labels, rise, n);
+}
+
+static void shares_of_prices(Out1<double> distances, In1<bool> rising, double sure, double least, double price) {
+    const std::size_t n = distances.shape(0);
+    require(rising.shape(0) == n, "distances and rising must have one entry per row");
+    require_aligned(distances);
+    double *const values = distances.data();
+    const bool *const rise = rising.data();
+    nb::gil_scoped_release release;
+    prices.shares_of_prices(values, rise, n, sure, least, price);
+}
+
+static void carry(In1<double> alpha, In1<double> cap, In1<double> ridge, In1<double> to_cap, In1<double> to_ridge,
+                  bool rise, Out1<double> carried) {
+    const std::size_t n = alpha.shape(0);
+    require(cap.shape(0) == n && ridge.shape(0) == n && to_cap.shape(0) == n && to_ridge.shape(0) == n &&
+                carried.shape(0) == n,
+            "alpha, caps, ridges and carried must have one entry per row");
+    require_aligned(alpha, cap, ridge, to_cap, to_ridge, carried);
+    const double *const from = alpha.data(), *const c = cap.data(), *const r = ridge.data(),
+                        *const to_c = to_cap.data(), *const to_r = to_ridge.data();
+    double *const out = carried.data();
+    nb::gil_scoped_release release;
+    prices.carry(from, c, r, to_c, to_r, rise, n, out);
 }
 
 template <class View> static void bind_rows(nb::module_ &m, const char *name) {
@@ -343,8 +394,9 @@ template <class Real> static void bind_gram(nb::module_ &m, const char *name) {
              nb::arg("signed_scores").noconvert(), nb::arg("bias"), nb::arg("threshold"), nb::arg("order").noconvert())
         .def("descend_svm", &G::descend_svm, nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("curvature").noconvert(), nb::arg("alpha").noconvert(), nb::arg("labels").noconvert(),
-             nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"), nb::arg("patience"),
-             nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"), nb::arg("order").noconvert())
+             nb::arg("coef").noconvert(), nb::arg("f").noconvert(), nb::arg("bias"), nb::arg("goal"), nb::arg("tol"),
+             nb::arg("patience"), nb::arg("most_epochs"), nb::arg("most_changes"), nb::arg("seed"),
+             nb::arg("order").noconvert())
         .def("gather", &G::gather, nb::arg("chosen").noconvert(), nb::arg("begin"), nb::arg("values").noconvert())
         .def("nearest", &G::nearest, nb::arg("halves").noconvert(), nb::arg("begin"), nb::arg("found").noconvert());
     m.def("gram", &gram<Real>, nb::arg("K").noconvert(), nb::arg("places").noconvert() = nb::none());
@@ -375,4 +427,11 @@ NB_MODULE(_native, m) {
     bind_csr<double, std::int64_t>(m, "CsrRowsFloat64Int64");
     bind_gram<float>(m, "GramFloat32");
     bind_gram<double>(m, "GramFloat64");
+    m.def("distances_to_cut", &distances_to_cut, nb::arg("f").noconvert(), nb::arg("y").noconvert(),
+          nb::arg("rising").noconvert());
+    m.def("shares_of_prices", &shares_of_prices, nb::arg("distances").noconvert(), nb::arg("rising").noconvert(),
+          nb::arg("sure"), nb::arg("least"), nb::arg("price"));
+    m.def("carry", &carry, nb::arg("alpha").noconvert(), nb::arg("cap").noconvert(), nb::arg("ridge").noconvert(),
+          nb::arg("to_cap").noconvert(), nb::arg("to_ridge").noconvert(), nb::arg("rise"),
+          nb::arg("carried").noconvert());
 }

@@ -181,7 +181,7 @@ inline SvmReport look_at_svm(const DualRows &dual, const std::int8_t *y, const d
         const double found = used[i] ? s.violation : 0.0;
         violation = found > violation ? found : violation;
     }
-    return {violation, loss, half, linear, 0, 0};
+    return {violation, loss, half, linear, 0, 0, false};
 }
 
 inline bool is_solved(const SvmReport &report, const Ending &ending) {
@@ -250,31 +250,50 @@ template <class Real> struct Pending {
     }
 };
 
-// Epochs on one label vector, every row of one instance, K whole: an SVM. Before each a look tells the gap, which costs
-// little beside the epoch, so that it ends as soon as it is solved. Four steps are added to f together: a row waits for
-// the next epoch if f before them asks for no step, else its step takes them into account. `order` and `used` have room
-// for the rows and for all instances.
+// Steps that make f = K coef that of the present alpha and labels, which other prices or labels have changed; false if
+// more rows than `most` differ, and some are left.
 template <class Real>
-SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *f, double bias,
-                      const Ending &ending, std::uint64_t seed, const std::int64_t *rows, std::int64_t n_rows,
-                      std::int64_t *order, std::int8_t *used) {
+bool catch_up(Pending<Real> &pending, const DualRows &dual, const std::int8_t *y, double *coef, std::int64_t most) {
+    std::int64_t n_left = most;
+    for (std::int64_t i = 0; i < pending.K.n_instances && n_left >= 0; ++i) {
+        const double wanted = dual.alpha[i] * y[i], step = wanted - coef[i];
+        if (step == 0.0 || --n_left < 0) continue;
+        pending.add(i, step);
+        coef[i] = wanted;
+    }
+    pending.settle();
+    return n_left >= 0;
+}
+
+// Epochs on one label vector, every row of one instance, K whole: an SVM. f is K coef; first it catches up with alpha
+// and the labels. Before each epoch a look tells the gap, which costs little beside the epoch, so that it ends as soon
+// as it is solved. Four steps are added to f together: a row waits for the next epoch if f before them asks for no
+// step, else its step takes them into account. `order` and `used` have room for the rows and for all instances.
+template <class Real>
+SvmReport descend_svm(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *coef, double *f,
+                      double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
+                      std::int64_t n_rows, std::int64_t *order, std::int8_t *used) {
     for (std::int64_t i = 0; i < K.n_instances; ++i) used[i] = 0;
     for (std::int64_t n = 0; n < n_rows; ++n) used[order[n] = rows[n]] = 1;
-    std::int64_t n_changed = 0, n_epochs = 0;
     Pending<Real> pending = {K, bias * bias, f};
-    SvmReport report;
-    for (;; ++n_epochs) {
+    SvmReport report = {0.0, 0.0, 0.0, 0.0, 0, 0, false};
+    std::int64_t n_changed = 0, n_epochs = 0;
+    const bool is_current = catch_up(pending, dual, y, coef, ending.most_changes);
+    for (; is_current; ++n_epochs) {
         report = look_at_svm(dual, y, f, K.n_instances, used);
-        if (is_solved(report, ending) || n_epochs >= ending.most_epochs || n_changed >= ending.most_changes) break;
+        report.solved = is_solved(report, ending);
+        if (report.solved || n_epochs >= ending.most_epochs || n_changed >= ending.most_changes) break;
         const double threshold = ending.patience * report.violation;
         shuffle(order, n_rows, seed);
         for (std::int64_t n = 0; n < n_rows && n_changed < ending.most_changes; ++n) {
             const std::int64_t i = order[n];
             const double alpha = dual.alpha[i], cap = dual.cap[i], ridge = dual.ridge[i];
-            const Slope s = slope_at(alpha, y[i] * pending.at(i), cap, ridge);
-            const double next = best_alpha(alpha, s.gradient, cap, dual.curvature[i]);
-            if (s.violation <= threshold || next == alpha) continue;
+            const double gradient = (1.0 - y[i] * pending.at(i)) - ridge * alpha;
+            if (!is_to_move(alpha, gradient, cap, threshold)) continue;
+            const double next = best_alpha(alpha, gradient, cap, dual.curvature[i]);
+            if (next == alpha) continue;
             dual.alpha[i] = next;
+            coef[i] = next * y[i];
             ++n_changed;
             if (y[i] != 0) pending.add(i, (next - alpha) * y[i]);
         }

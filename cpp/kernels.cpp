@@ -7,6 +7,7 @@
 #include "gram_cd.hpp"
 #include "linear_cd.hpp"
 #include "nearest.hpp"
+#include "prices.hpp"
 #include "rows.hpp"
 
 namespace wellsvm::WELLSVM_ISA {
@@ -50,6 +51,7 @@ bool combine(const Rows &X, const double *coef, std::int64_t width, double bias,
     case 4: return call(4);                                                                                            \
     case 8: return call(8);                                                                                            \
     case 16: return call(16);                                                                                          \
+    case 24: return call(24);                                                                                          \
     default: return call(0);                                                                                           \
     }
 
@@ -84,6 +86,8 @@ template <class Rows> LinearKernels<Rows> linear_kernels() {
 template <class Real> GramKernels<Real> gram_kernels() {
     return {combine_gram<Real>, descend_gram<Real>, descend_svm<Real>, gather_gram<Real>, nearest<Real>};
 }
+
+PriceKernels price_kernels() { return {distances_to_cut, shares_of_prices, carry}; }
 
 template LinearKernels<DenseRows<float>> linear_kernels();
 template LinearKernels<DenseRows<double>> linear_kernels();

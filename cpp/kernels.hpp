@@ -30,22 +30,33 @@ template <class Real> struct GramKernels {
     GramReport (*descend)(const GramRows<Real> &K, const DualRows &dual, const LabelPatterns &labels,
                           double *signed_scores, double *mixed, double bias, double threshold,
                           const std::int64_t *order, std::int64_t n_order);
-    // Epochs on one label vector y, every row of one instance, in orders drawn from `seed`; f is kept up to date.
-    SvmReport (*descend_svm)(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *f,
-                             double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
+    // Epochs on one label vector y, every row of one instance, in orders drawn from `seed`; f = K coef (plus bias^2)
+    // and coef = alpha y are brought up to date first, and kept so.
+    SvmReport (*descend_svm)(const GramRows<Real> &K, const DualRows &dual, const std::int8_t *y, double *coef,
+                             double *f, double bias, const Ending &ending, std::uint64_t seed, const std::int64_t *rows,
                              std::int64_t n_rows, std::int64_t *order, std::int8_t *used);
     // values[r - begin, :] = K[chosen[r], chosen] for r = begin .. end - 1
     void (*gather)(const GramRows<Real> &K, const std::int64_t *chosen, std::int64_t n_chosen, std::int64_t begin,
                    std::int64_t end, Real *values);
     // The `width` nearest others of the instances begin .. end - 1; `halves` are those of the diagonal of K.
     void (*nearest)(const GramRows<Real> &K, const Real *halves, std::int64_t begin, std::int64_t end,
-                    std::int64_t width, Real *largest, std::int64_t *found);
+                    std::int64_t width, Real *values, std::int64_t *places, Real *largest, std::int64_t *found);
+};
+
+// Of vectors of all rows; see prices.hpp.
+struct PriceKernels {
+    void (*distances_to_cut)(double *f, const std::int8_t *y, const bool *rising, std::int64_t n);
+    void (*shares_of_prices)(double *distances, const bool *rising, std::int64_t n, double sure, double least,
+                             double price);
+    void (*carry)(const double *alpha, const double *cap, const double *ridge, const double *to_cap,
+                  const double *to_ridge, bool rise, std::int64_t n, double *carried);
 };
 
 #define WELLSVM_DECLARE_ISA(ISA)                                                                                       \
     namespace ISA {                                                                                                    \
     template <class Rows> LinearKernels<Rows> linear_kernels();                                                        \
     template <class Real> GramKernels<Real> gram_kernels();                                                            \
+    PriceKernels price_kernels();                                                                                      \
     }
 WELLSVM_DECLARE_ISA(base)
 WELLSVM_DECLARE_ISA(avx2)

@@ -121,6 +121,7 @@ inline bool row_scores(const CsrRows<Real, Index> &X, std::int64_t i, const doub
         if (k >= n_features) return false;
         const double x = static_cast<double>(data[p]);
         const double *u = U + k * w;
+#pragma omp simd // else the compiler unrolls 8 and 16 into single sums
         for (std::int64_t t = 0; t < w; ++t) sum[t] += x * u[t];
     }
     for (int t = 0; t < W; ++t) z[t] = fixed[t];

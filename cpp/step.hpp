@@ -18,6 +18,12 @@ inline Slope slope_at(double alpha, double margin, double cap, double ridge) {
     return {gradient, blocked | full ? 0.0 : size};
 }
 
+// Whether a variable is to move: its gradient is steeper than the threshold, and the box does not forbid to follow it.
+inline bool is_to_move(double alpha, double gradient, double cap, double threshold) {
+    const double size = gradient < 0 ? -gradient : gradient;
+    return !(size <= threshold) && !(gradient > 0.0 ? alpha >= cap : alpha <= 0.0);
+}
+
 // The best alpha with all others fixed, a clipped Newton step.
 inline double best_alpha(double alpha, double gradient, double cap, double curvature) {
     const double next = curvature > 0.0 ? alpha + gradient / curvature : (gradient > 0.0 ? cap : 0.0);

@@ -80,10 +80,12 @@ struct Ending {
 };
 
 // How they ended: exact, since a look at all rows comes last. `half` is half the squared norm, `linear` the part of the
-// dual that does not know the data: the bounds are half + loss and linear - half.
+// dual that does not know the data: the bounds are half + loss and linear - half. All are 0 where f was too far behind
+// for a look.
 struct SvmReport {
     double violation, loss, half, linear;
     std::int64_t n_changed, n_epochs;
+    bool solved;
 };
 
 } // namespace wellsvm

@@ -9,6 +9,7 @@ from wellsvm.options import Options
 __all__ = ["available_memory", "require_room"]
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+NO_LIMIT = 2**60  # groups of the first version that have none name a larger one
 
 
 def available_memory() -> int | None:
@@ -52,18 +53,22 @@ def _left_in_groups() -> int | None:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
         else:
             continue
-        own = root / path.strip().lstrip("/")
         # In a container the group's path may be the host's, which is not to be seen; its root is the group then.
-        rooms += [_room_in(group, names) for group in {own, *own.parents} if group.is_relative_to(root)]
+        parts = path.strip().strip("/").split("/")
+        groups = dict.fromkeys("/".join((str(root), *parts[:k])).rstrip("/") for k in range(len(parts) + 1))
+        rooms += [_room_in(group, names) for group in groups]
     known = [room for room in rooms if room is not None]
     return min(known) if known else None
 
 
-def _room_in(group: Path, names: tuple[str, str, str]) -> int | None:
-    limit, used = (_number("".join(_lines(group / name)).strip()) for name in names[:2])
-    if limit is None or used is None:
+def _room_in(group: str, names: tuple[str, str, str]) -> int | None:
+    limit = _number("".join(_lines(f"{group}/{names[0]}")).strip())
+    if limit is None or limit > NO_LIMIT:
         return None
-    kept = (line.split()[1] for line in _lines(group / "memory.stat") if line.startswith(f"{names[2]} "))
+    used = _number("".join(_lines(f"{group}/{names[1]}")).strip())
+    if used is None:
+        return None
+    kept = (line.split()[1] for line in _lines(f"{group}/memory.stat") if line.startswith(f"{names[2]} "))
     return limit - used + (_number(next(kept, "0")) or 0)  # files that are kept in memory give way
 
 
@@ -77,9 +82,10 @@ def _left_of_address_space() -> int | None:
     return None if limit == resource.RLIM_INFINITY or used is None else limit - used
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path | str) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        with open(path, "rb", buffering=0) as file:
+            return file.read().decode(errors="replace").splitlines()
     except OSError:
         return []
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wellsvm import native
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.options import Options
 
@@ -45,9 +46,13 @@ class Losses(NamedTuple):
         is written to."""
         share = np.full(rows.shape, share) if np.isscalar(share) else np.asarray(share)
         share[~rows] = 1.0
-        ridge = self.ridge / share if self.ridge.any() else self.ridge
+        return self.at_shares(share)
+
+    def at_shares(self, share: FloatArray) -> Losses:
+        """The same with C of every row at a share of what it is; the array is written to."""
         if self.ridge.all():  # no row has a box
-            return Losses(self.cap, ridge)
+            return Losses(self.cap, np.divide(self.ridge, share, out=share))
+        ridge = self.ridge / share if self.ridge.any() else self.ridge
         boxed = np.any((self.cap > 0) & (self.cap < np.inf))
         return Losses(np.multiply(share, self.cap, out=share) if boxed else self.cap, ridge)
 
@@ -60,15 +65,7 @@ class Losses(NamedTuple):
         """Dual variables to begin with at other prices of the same loss: where its slack stays, a row's follows its
         price. Where all prices rise together slacks do not stay, and without ``rise`` none follows its price up."""
         carried = np.empty_like(alpha)
-        for piece in pieces(alpha.size):
-            old, new = self.ridge[piece], to.ridge[piece]
-            if old.all() and new.all():  # the squared hinge loss, and every row has a price
-                ratio = old / new
-            else:
-                before, after = np.where(old > 0, (new, old), (self.cap[piece], to.cap[piece]))
-                ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
-            moved = alpha[piece] * (ratio if rise else np.minimum(ratio, 1.0, out=ratio))
-            np.minimum(moved, to.cap[piece], out=carried[piece])
+        native.backend.carry(alpha, *self, *to, rise, carried)
         return carried
 
     def total(self, margins: FloatArray, rows: IntArray | None) -> float:

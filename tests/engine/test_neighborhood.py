@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
-from wellsvm.engine.neighborhood import graph_of, neighbor_scores, neighborhood_of, spread
+from wellsvm.engine.neighborhood import graph_of, joined, neighbor_scores, neighborhood_of, spread
 from wellsvm.engine.supervised import fold_of
 from wellsvm.options import Options
 from wellsvm.rows import GramRows, LinearRows
@@ -49,10 +49,10 @@ def test_a_label_held_out_has_the_score_of_an_unlabeled_row():
 
 def test_spreading_solves_its_system_to_a_thousandth_of_the_mean():
     X, codes, _ = moons()
-    L = graph_of(LinearRows(X, 0.0), Options.graph_neighbors)
+    L, graph = (make(LinearRows(X, 0.0), Options.graph_neighbors) for make in (graph_of, joined))
     seeds = np.eye(2)[np.maximum(codes, 0)] * (codes >= 0)[:, None]
     exact = np.linalg.solve(np.eye(len(X)) + Options.graph_strength * L.toarray(), seeds)
-    found = spread(L, seeds, Options())
+    found = spread(graph, seeds, Options())
     assert found.min() >= 0
     np.testing.assert_allclose(found, exact, atol=2e-3 * exact.mean())
 

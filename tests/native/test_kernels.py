@@ -167,28 +167,36 @@ def test_gram_descent_equals_the_reference(dtype, width, several):
                 assert np.count_nonzero(fast["alpha"]) > 3, "the comparison saw no step"
 
 
-def run_svm(K, module, *, bias, loss, goal=0.0, tol=0.0, most_epochs=30, most_changes=10**6, seed=0):
-    """Epochs on one label vector, with some rows that have none and some that are not visited."""
+def run_svm(K, module, *, bias, loss, goal=0.0, tol=0.0, most_epochs=30, most_changes=10**6, seed=0, n_behind=0):
+    """Epochs on one label vector, with some rows that have none, some that are not visited, and some whose coefficient
+    f does not know yet."""
     rng = np.random.default_rng(seed)
     labels = rng.choice([-1, 1, 1, 0], N_INSTANCES).astype(np.int8)
     norms = K.diagonal().astype(np.float64) + bias**2
     cap, ridge, curvature, alpha = make_dual(rng, loss, N_INSTANCES, norms)
     alpha[labels == 0] = 0.0
     rows = np.flatnonzero(labels * (rng.random(N_INSTANCES) < 0.9))
-    f = (K.astype(np.float64) + bias**2) @ (alpha * labels)
+    coef = alpha * labels
+    coef[rng.choice(np.flatnonzero(labels), n_behind, replace=False)] += 0.1
+    f = (K.astype(np.float64) + bias**2) @ coef
     ended = native_gram(K, module=module).descend_svm(
-        cap, ridge, curvature, alpha, labels, f, bias, goal, tol, 0.3, most_epochs, most_changes, 2**63 + 7, rows,
+        cap, ridge, curvature, alpha, labels, coef, f, bias, goal, tol, 0.3, most_epochs, most_changes, 2**63 + 7, rows,
     )  # fmt: skip
-    names = ("violation", "loss", "half", "linear", "n_changed", "n_epochs")
+    names = ("violation", "loss", "half", "linear", "n_changed", "n_epochs", "solved")
     dual = {"cap": cap, "ridge": ridge, "rows": rows, "labels": labels}
-    return {"alpha": alpha, "f": f, **dict(zip(names, ended)), **dual}
+    return {"alpha": alpha, "coef": coef, "f": f, **dict(zip(names, ended)), **dual}
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(
-    "ends", [{"most_epochs": 3}, {"most_changes": 17}, {"goal": 0.01}, {"tol": 0.01}, {"most_epochs": 0}], ids=str
-)
+    "ends",
+    [
+        {"most_epochs": 3}, {"most_changes": 17}, {"goal": 0.01}, {"tol": 0.01}, {"most_epochs": 0},
+        {"most_epochs": 0, "n_behind": 6}, {"tol": 0.01, "n_behind": 3},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_epochs_on_an_svm_equal_the_reference_and_end_as_they_are_told(dtype, loss, ends):
     K = random_gram(np.random.default_rng(3), dtype)
     for bias in (0.0, 1.0):
@@ -201,14 +209,27 @@ def test_epochs_on_an_svm_equal_the_reference_and_end_as_they_are_told(dtype, lo
         if "tol" in ends:
             upper = fast["half"] + fast["loss"]
             assert upper - (fast["linear"] - fast["half"]) <= ends["tol"] * upper
+        assert fast["solved"] == bool({"goal", "tol"} & ends.keys())
 
 
 @pytest.mark.parametrize("module", [native, reference], ids=["native", "reference"])
+def test_rows_that_are_behind_catch_up_a_few_at_a_time(module):
+    K = random_gram(np.random.default_rng(5))
+    run = run_svm(K, module, bias=1.0, loss="hinge", most_changes=5, n_behind=7)
+    np.testing.assert_allclose(run["f"], (K + 1.0) @ run["coef"], **CLOSE)
+    assert np.count_nonzero(run["coef"] != run["alpha"] * run["labels"]) == 2
+    assert not run["solved"]
+    assert run["n_changed"] == run["n_epochs"] == 0
+
+
+@pytest.mark.parametrize("module", [native, reference], ids=["native", "reference"])
+@pytest.mark.parametrize("n_behind", [0, 6])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_what_is_told_of_an_svm_are_its_bounds(module, loss):
+def test_what_is_told_of_an_svm_are_its_bounds(module, loss, n_behind):
     K = random_gram(np.random.default_rng(4))
-    run = run_svm(K, module, bias=1.0, loss=loss, most_epochs=2)
+    run = run_svm(K, module, bias=1.0, loss=loss, most_epochs=2, n_behind=n_behind)
     alpha, coef, rows = run["alpha"], run["alpha"] * run["labels"], run["rows"]
+    np.testing.assert_array_equal(run["coef"], coef)
     f = (K + 1.0) @ coef
     np.testing.assert_allclose(run["f"], f, **CLOSE)
     slack = np.maximum(0.0, 1.0 - (run["labels"] * f)[rows])
@@ -530,3 +551,50 @@ def test_parts_of_a_gram_are_its_rows_and_columns_in_the_order_asked_for(module,
     values = np.full((3, 4), np.nan, dtype)
     module.gram(K).gather(chosen, 1, values)
     np.testing.assert_array_equal(values, K[np.ix_(chosen[1:], chosen)])
+
+
+# Vectors of all rows
+
+
+def some_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng, rng.standard_normal(n), rng.choice([-1, 1], n).astype(np.int8), rng.random(n) < 0.7
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 333])
+def test_distances_to_the_cut_equal_the_reference(n):
+    _, f, y, rising = some_rows(n)
+    for labels in (y, np.ones_like(y), -np.ones_like(y)):  # no cut where only one side has rows
+        fast, slow = f.copy(), f.copy()
+        native.distances_to_cut(fast, labels, rising)
+        reference.distances_to_cut(slow, labels, rising)
+        np.testing.assert_array_equal(fast, slow)
+        assert np.all(fast >= 0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 333])
+def test_shares_of_prices_equal_the_reference(n):
+    _, f, _, rising = some_rows(n)
+    fast, slow = np.abs(f), np.abs(f)
+    native.shares_of_prices(fast, rising, 0.25, 1e-3, 0.1)
+    reference.shares_of_prices(slow, rising, 0.25, 1e-3, 0.1)
+    np.testing.assert_allclose(fast, slow, rtol=1e-15)
+    assert np.all(fast[~rising] == 1.0)
+    assert np.all((fast[rising] >= 1e-4) & (fast[rising] <= 0.1))
+
+
+@pytest.mark.parametrize("rise", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "both"])
+def test_carried_dual_variables_equal_the_reference(loss, rise):
+    rng, f, _, squared = some_rows(333)
+    squared = {"hinge": np.zeros(333, bool), "squared_hinge": np.ones(333, bool), "both": squared}[loss]
+    prices = [rng.choice([0.0, 0.3, 2.0], 333) for _ in range(2)]
+    parts = []
+    for C in prices:
+        used = squared & (C > 0)
+        parts += [np.where(used, np.inf, C * ~squared), np.divide(1.0, C, out=np.zeros(333), where=used)]
+    fast, slow = np.empty(333), np.empty(333)
+    native.carry(np.abs(f), *parts, rise, fast)
+    reference.carry(np.abs(f), *parts, rise, slow)
+    np.testing.assert_allclose(fast, slow, rtol=1e-15)
+    assert np.any(fast > np.abs(f)) == rise

@@ -271,7 +271,7 @@ def test_epochs_on_an_svm_refuse_what_does_not_fit_or_exist(module):
     descend = module.gram(np.eye(3)).descend_svm
     good = {
         **{name: part for name, part in DUAL.items() if name != "starts"}, "labels": np.array([1, -1, 0], np.int8),
-        "f": np.zeros(3), "bias": 0.5, "goal": 0.1, "tol": 0.1, "patience": 0.1, "most_epochs": 3,
+        "coef": np.zeros(3), "f": np.zeros(3), "bias": 0.5, "goal": 0.1, "tol": 0.1, "patience": 0.1, "most_epochs": 3,
         "most_changes": 3, "seed": 1, "order": np.array([2, 0, 1]),
     }  # fmt: skip
     bad = [
@@ -279,8 +279,10 @@ def test_epochs_on_an_svm_refuse_what_does_not_fit_or_exist(module):
         {"labels": np.array([1, 2, 0], np.int8)},
         {"f": np.zeros(2)},
         {"f": skewed(np.zeros(3))},
+        {"coef": np.zeros(4)},
+        {"coef": skewed(np.zeros(3))},
     ]
-    descend(**{**good, "alpha": np.zeros(3), "f": np.zeros(3)})
+    descend(**{**good, "alpha": np.zeros(3), "coef": np.zeros(3), "f": np.zeros(3)})
     for changed in (*(b for b in BAD_DUAL if b.keys() <= good.keys()), *bad):
         refused(descend, good, changed)
     for changed in (*(b for b in BAD_TYPES if b.keys() <= good.keys()), {"labels": np.ones(3)}):
@@ -378,3 +380,27 @@ def test_products_with_a_gram_refuse_what_does_not_fit_or_exist(module, rows, co
     gram = module.gram(np.eye(3))
     with pytest.raises(ValueError):
         gram.combine(np.array(rows), np.ones(coef), np.zeros(Z))
+
+
+# Vectors of all rows
+
+
+@both
+def test_vectors_that_do_not_fit_are_refused(module):
+    ones, labels, some = np.ones(3), np.ones(3, np.int8), np.array([True, False, True])
+    cut = {"f": ones, "y": labels, "rising": some}
+    for changed in ({"y": labels[:2]}, {"rising": some[:2]}, {"f": skewed(ones)}):
+        refused(module.distances_to_cut, cut, changed)
+    for changed in ({"y": np.ones(3)}, {"rising": labels}, {"f": np.ones(3, np.float32)}, {"f": np.ones(6)[::2]}):
+        refused(module.distances_to_cut, cut, changed, TypeError)
+    shares = {"distances": ones, "rising": some, "sure": 0.5, "least": 0.1, "price": 0.3}
+    for changed in ({"rising": some[:2]}, {"distances": skewed(ones)}):
+        refused(module.shares_of_prices, shares, changed)
+    for changed in ({"rising": labels}, {"distances": np.ones(3, np.float32)}):
+        refused(module.shares_of_prices, shares, changed, TypeError)
+    parts = ("alpha", "cap", "ridge", "to_cap", "to_ridge", "carried")
+    carried = {**{name: np.ones(3) for name in parts}, "rise": True}
+    for name in parts:
+        refused(module.carry, carried, {name: np.ones(2)})
+        refused(module.carry, carried, {name: skewed(ones)})
+        refused(module.carry, carried, {name: np.ones(3, np.float32)}, TypeError)

@@ -36,19 +36,21 @@ def fit_logistic(
         Negative where scores rank the rows the wrong way round.
     offsets : array of shape (n_classes,)
     """
-    n_classes = scores.shape[1]
+    n_classes, each = scores.shape[1], weights[:, None]
     ridge = np.append(slope_ridge, np.full(n_classes, offset_ridge))
+    aimed_at = np.append(np.vdot(each * targets, scores), weights @ targets)
 
     theta = np.append(1.0, np.zeros(n_classes))
     log_p, value = _logistic(theta, scores, targets, weights, ridge)
     for _ in range(Options.logistic_steps):
         p = np.exp(log_p)
-        rest, shared = weights[:, None] * (p - targets), weights[:, None] * p
-        gradient = np.append(np.sum(rest * scores), rest.sum(axis=0)) + ridge * theta
-        mean = np.sum(p * scores, axis=1)
-        curvature = np.diag(np.append(np.sum(shared * scores**2) - weights @ mean**2, shared.sum(axis=0)) + ridge)
-        curvature[0, 1:] = curvature[1:, 0] = np.sum(shared * (scores - mean[:, None]), axis=0)
-        curvature[1:, 1:] -= shared.T @ p
+        weighed = p * scores
+        means = np.column_stack([weighed.sum(axis=1), p])  # of the derivatives of a row's logits
+        of_slope, of_offsets = weights @ weighed, weights @ p
+        gradient = np.append(of_slope.sum(), of_offsets) - aimed_at + ridge * theta
+        curvature = np.diag(np.append(np.vdot(each * weighed, scores), of_offsets) + ridge)
+        curvature[0, 1:] = curvature[1:, 0] = of_slope
+        curvature -= means.T @ (each * means)
         step = np.linalg.solve(curvature, gradient)
         left = float(gradient @ step)  # twice what the step would lower the loss by
         if left <= Options.logistic_error * max(1.0, abs(value)):

@@ -23,10 +23,10 @@ from wellsvm.engine.supervised import fold_of, some_unlabeled
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.gram import native_gram
-from wellsvm.rows.linear import LinearRows
+from wellsvm.rows.linear import native_rows
 from wellsvm.threads import one_thread, slices
 
-__all__ = ["Neighborhood", "graph_of", "neighbor_scores", "neighborhood_of", "spread"]
+__all__ = ["Neighborhood", "graph_of", "joined", "neighbor_scores", "neighborhood_of", "spread"]
 
 
 class Neighborhood(NamedTuple):
@@ -40,14 +40,20 @@ class Neighborhood(NamedTuple):
         Class of every row, -1 where it is unlabeled.
     C : array of shape (n_rows,)
         Prices; a sample has the price of all.
-    L : sparse matrix of shape (n_rows, n_rows)
-        Normalized Laplacian of the graph of nearest neighbors.
+    graph : sparse matrix of shape (n_rows, n_rows)
+        1 where two rows are joined: the graph of nearest neighbors.
     """
 
     rows: Rows
     codes: IntArray
     C: FloatArray
-    L: sparse.csr_matrix
+    graph: sparse.csr_matrix
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """The two rows of every pair of neighbors."""
+        one, other = _rows_of_entries(self.graph), self.graph.indices
+        once = one < other
+        return one[once].astype(np.intp), other[once].astype(np.intp)
 
 
 def neighborhood_of(
@@ -58,7 +64,7 @@ def neighborhood_of(
     if np.any(codes < -1):
         kept = np.flatnonzero(codes >= -1)
         rows, codes, C = rows.part(kept), codes[kept], C[kept]
-    return Neighborhood(rows, codes, C, graph_of(rows, options.graph_neighbors))
+    return Neighborhood(rows, codes, C, joined(rows, options.graph_neighbors))
 
 
 def neighbor_scores(
@@ -78,15 +84,20 @@ def neighbor_scores(
     # a block of columns for all labels, then one for every fold without its own
     sources = np.concatenate([indicator, *(indicator * (fold != f)[:, None] for f in range(n_folds))], axis=1)
     counts = np.maximum(sources.sum(axis=0), 1.0)
-    seeds = np.zeros((codes.size, sources.shape[1]))
-    seeds[labeled] = sources / counts
-    found = spread(near.L, seeds, options).reshape(codes.size, n_folds + 1, n_classes)
+    seeds = np.zeros((codes.size, -(-counts.size // 8) * 8))  # columns come in whole vectors
+    seeds[labeled, : counts.size] = sources / counts
+    found = spread(near.graph, seeds, options)[:, : counts.size].reshape(codes.size, n_folds + 1, n_classes)
     scores = np.log(found + options.graph_floor * float(found[:, 0].mean()))
     return scores[labeled, fold + 1], scores[codes == -1, 0]
 
 
 def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr_matrix:
-    """Laplacian of the graph that joins two rows if either is among the nearest of the other, in feature space.
+    """Laplacian of the graph of nearest neighbors, see `joined`."""
+    return csgraph.laplacian(joined(rows, n_neighbors), normed=normalized).tocsr()
+
+
+def joined(rows: Any, n_neighbors: int) -> sparse.csr_matrix:
+    """The graph that joins two rows if either is among the nearest of the other, in feature space: 1 where they are.
 
     ``rows`` are few: linear ones, or a kernel matrix.
     """
@@ -99,7 +110,11 @@ def graph_of(rows: Any, n_neighbors: int, normalized: bool = True) -> sparse.csr
         K = rows.K if hasattr(rows, "K") else rows.block(np.arange(rows.n_instances))
         columns = _nearest(np.ascontiguousarray(K), n).ravel()
         edges = sparse.csr_matrix((np.ones(columns.size), columns, np.arange(0, columns.size + 1, n)), shape=K.shape)
-    return csgraph.laplacian(edges.maximum(edges.T), normed=normalized).tocsr()
+    return edges.maximum(edges.T)
+
+
+def _rows_of_entries(graph: sparse.csr_matrix) -> IntArray:
+    return np.repeat(np.arange(graph.shape[0], dtype=graph.indices.dtype), np.diff(graph.indptr))
 
 
 def _nearest(K: np.ndarray, n: int) -> IntArray:
@@ -111,23 +126,27 @@ def _nearest(K: np.ndarray, n: int) -> IntArray:
     return found
 
 
-def spread(L: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
-    """``(I + strength L)^-1 seeds``: with S = I - L, a row keeps its own part and takes on that of its neighbors.
+def spread(graph: sparse.csr_matrix, seeds: FloatArray, options: Options) -> FloatArray:
+    """``(I + strength L)^-1 seeds`` with the normalized Laplacian L: with S = I - L, a row keeps its own part and takes
+    on that of its neighbors.
 
     By Chebyshev's semi-iteration: the eigenvalues of what is taken on are at most ``1 - keep`` in size, and steps that
     overshoot by as much as that allows leave less of an error than as many plain rounds.
     """
     keep = 1.0 / (1.0 + options.graph_strength)
-    near = LinearRows((1.0 - keep) * (sparse.identity(L.shape[0], format="csr") - L))
+    roots = np.sqrt(np.diff(graph.indptr))
+    taken_on = (1.0 - keep) / roots[_rows_of_entries(graph)] / roots[graph.indices]
+    near = native_rows(sparse.csr_matrix((taken_on, graph.indices, graph.indptr), shape=graph.shape))
     first, size = keep * seeds, 1.0
     now = np.vstack([first, np.zeros(seeds.shape[1])])  # rows have a constant feature, which is 0
-    last = np.zeros_like(now)
+    last, step = np.zeros_like(now), np.empty_like(first)
     for k in range(options.graph_rounds):
-        step = near.scores(now)
+        for begin, end in slices(step.shape[0], graph.nnz / step.shape[0] * step.shape[1]):
+            near.scores(now, 0.0, begin, end, step[begin:end])
         step += first
         step -= last[:-1]
         step *= size
         last[:-1] += step
         now, last = last, now
         size = 1.0 / (1.0 - (0.25 if k else 0.5) * (1.0 - keep) ** 2 * size)
-    return np.maximum(now[:-1], 0.0)  # overshooting may leave a trace below 0
+    return np.maximum(now[:-1], 0.0, out=step)  # overshooting may leave a trace below 0

@@ -112,9 +112,10 @@ def dimensions_used(rows: Rows, rng: np.random.Generator, options: Options) -> f
     """In how many dimensions of equal spread rows are as nearly orthogonal as these, of which a sample is seen."""
     chosen = rng.permutation(rows.n_instances)[: options.room_rows]
     K = inner_products(rows.part(np.sort(chosen)))
-    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    of_rows = K.mean(axis=1)
+    K -= of_rows + (of_rows - of_rows.mean())[:, None]
     n, squares = chosen.size, K.diagonal()
-    others = float(np.sum(K**2) - squares @ squares) / max(1, n * (n - 1))
+    others = float(np.vdot(K, K) - squares @ squares) / max(1, n * (n - 1))
     return float(squares.mean() ** 2) / others if others > 0 else 0.0
 
 

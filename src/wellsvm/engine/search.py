@@ -20,6 +20,7 @@ from functools import partial
 
 import numpy as np
 
+from wellsvm import native
 from wellsvm._typing import FloatArray, LabelArray
 from wellsvm.engine.task import Guess, Task
 from wellsvm.engine.thinning import thinned
@@ -236,10 +237,8 @@ def labels_alone(task: Task, scores: Sequence[FloatArray]) -> tuple[list[LabelAr
     y = task.labels.linear_oracle(f)
     if task.rising is None or task.labels.starts is not None:  # prices are of rows, scores of their instances
         return [y], np.abs(f)
-    least = f[task.rising & (y > 0)].min(initial=np.inf)
-    most = f[task.rising & (y < 0)].max(initial=-np.inf)
-    f -= 0.5 * (least + most) if np.isfinite(least - most) else 0.0
-    return [y], np.abs(f, out=f)
+    native.backend.distances_to_cut(f, y, task.rising)
+    return [y], f
 
 
 def at_full_price(task: Task, svm: Solution) -> Solution:
@@ -257,10 +256,8 @@ def _eased(task: Task, leads: FloatArray, price: float, options: Options) -> Los
     assert task.rising is not None
     if options.sure_margin == 0:
         return task.losses if price == 1 else task.losses.eased(task.rising, price)
-    leads /= options.sure_margin
-    np.clip(leads, options.least_sure, 1.0, out=leads)
-    leads *= price
-    return task.losses.eased(task.rising, leads)
+    native.backend.shares_of_prices(leads, task.rising, options.sure_margin, options.least_sure, price)
+    return task.losses.at_shares(leads)
 
 
 def _changes(before: Sequence[LabelArray], after: Sequence[LabelArray]) -> int:

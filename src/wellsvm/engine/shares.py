@@ -234,7 +234,7 @@ def _when_collected(
 
 def _mean_posterior(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
     """Return the mean probability of each class over the rows, no share below a trace."""
-    shares = np.maximum(prior * np.mean(likelihood / (likelihood @ prior)[:, None], axis=0), Options.trace)
+    shares = np.maximum(prior * ((1.0 / (likelihood @ prior)) @ likelihood) / len(likelihood), Options.trace)
     return np.asarray(shares / shares.sum())
 
 

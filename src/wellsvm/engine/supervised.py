@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wellsvm._typing import BoolArray, FloatArray, IntArray
+from wellsvm._typing import FloatArray, IntArray, LabelArray
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
@@ -78,11 +78,13 @@ def supervised_values(
     columns = [1] if n_classes == 2 else range(n_classes)
     out_of_fold, points, matrix = np.zeros((labeled.size, len(columns))), [], as_matrix(near, rows)
     for column, k in enumerate(columns):
-        orders = deepcopy(rng)  # the same for every class: in which order they come must not count
-        points.append(_balanced_svm(matrix, codes == k, C, orders, options).coefficients())
+        y = np.where(codes == k, 1, -1).astype(np.int8)
+        # the same for every class: in which order they come must not count
+        orders = deepcopy(rng) if len(columns) > 1 else rng
+        points.append(_balanced_svm(matrix, y, C, orders, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f
-            svm = _balanced_svm(matrix, codes == k, np.where(held_out, 0.0, C), orders, options)
+            svm = _balanced_svm(matrix, y, np.where(held_out, 0.0, C), orders, options)
             known = held_out & (counts[codes] > 1)
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)
@@ -100,11 +102,9 @@ def _moved_up(values: FloatArray, chosen: IntArray, options: Options) -> FloatAr
     return values[: chosen.size]
 
 
-def _balanced_svm(
-    rows: Rows, positive: BoolArray, C: FloatArray, rng: np.random.Generator, options: Options
-) -> Solution:
-    """The SVM that tells ``positive`` rows from the others, both sides at the same price in all."""
-    y = np.where(positive, 1, -1).astype(np.int8)
+def _balanced_svm(rows: Rows, y: LabelArray, C: FloatArray, rng: np.random.Generator, options: Options) -> Solution:
+    """The SVM of the labels y, both sides at the same price in all."""
+    positive = y > 0
     sides = [float(C[side].sum()) for side in (positive, ~positive)]
     factors = [sum(sides) / (2 * side) if side > 0 else 0.0 for side in sides]
     prices = C * np.where(positive, *factors)

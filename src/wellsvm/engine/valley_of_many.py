@@ -95,8 +95,7 @@ class _Labels:
         self.roughly = options.but(assignment_sweeps=options.valleys_assigned)
         self.free = np.flatnonzero(near.codes < 0)
         self.Z = _points(near, rng, options)
-        pairs = sparse.triu(near.L, k=1).tocoo()
-        self.one, self.other = pairs.row, pairs.col
+        self.one, self.other = near.pairs()
         labeled = np.flatnonzero(near.codes >= 0)
         priced = self.Z * near.C[:, None]
         sides = [priced[rows].T @ self.Z[rows] for rows in (labeled, self.free)]

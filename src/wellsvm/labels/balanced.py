@@ -55,7 +55,7 @@ class BalancedLabels(LabelSet):
         most = Options.largest_count
         self.low = whole_number("low", low, low=-most, high=most)
         self.high = self.low if high is None else whole_number("high", high, low=-most, high=most)
-        n_free = self.free.size
+        n_free = self.n_instances - int(np.count_nonzero(self.y_known))
         if not 0 <= self.low <= self.high <= n_free:
             raise ValueError(
                 f"bounds on the positives must satisfy 0 <= low <= high <= {n_free} unlabeled rows; "
@@ -74,8 +74,8 @@ class BalancedLabels(LabelSet):
         if self.low < self.high:
             n_positive = min(max(int(np.count_nonzero((scores > 0) & free)), self.low), self.high)
         y = self.y_known.copy()
-        y[free] = -1
-        y[largest(scores, n_positive, free)] = 1
+        np.copyto(y, -1, where=free)
+        np.copyto(y, 1, where=largest(scores, n_positive, free))
         return y
 
     @classmethod

@@ -28,9 +28,12 @@ from wellsvm.native.checks import (
     require_visits,
 )
 from wellsvm.native.reference_gram import gram
+from wellsvm.native.reference_prices import carry, distances_to_cut, shares_of_prices
 from wellsvm.native.reference_steps import instances_of, sweep
 
-__all__ = ["csr_rows", "dense_rows", "gram", "isa", "shifted_rows"]
+__all__ = [
+    "carry", "csr_rows", "dense_rows", "distances_to_cut", "gram", "isa", "shares_of_prices", "shifted_rows",
+]  # fmt: skip
 
 
 def isa() -> str:

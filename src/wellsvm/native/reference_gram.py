@@ -85,6 +85,7 @@ class Gram:
         curvature: np.ndarray,
         alpha: np.ndarray,
         labels: np.ndarray,
+        coef: np.ndarray,
         f: np.ndarray,
         bias: float,
         goal: float,
@@ -94,20 +95,24 @@ class Gram:
         most_changes: int,
         seed: int,
         order: np.ndarray,
-    ) -> tuple[float, float, float, float, int, int]:
+    ) -> tuple[float, float, float, float, int, int, bool]:
         """Epochs on one label vector, every row of one instance, until the largest projected gradient is at most
-        ``goal`` or the gap at most ``tol`` of the objective; orders are drawn from ``seed``. ``f`` follows alpha.
+        ``goal`` or the gap at most ``tol`` of the objective; orders are drawn from ``seed``. ``f`` is what K makes of
+        ``coef``; both catch up with alpha and the labels first, and then follow.
 
         Returns
         -------
-        violation, loss, half, linear, n_changed, n_epochs
-            As a look at the rows saw them at the end: the bounds are half + loss and linear - half.
+        violation, loss, half, linear, n_changed, n_epochs, solved
+            As a look at the rows saw them at the end: the bounds are half + loss and linear - half. All are 0 if more
+            than ``most_changes`` rows had to catch up, of which some are left.
         """
         n_instances = len(self.places)
         require(len(self.K) == n_instances, "an SVM needs the whole matrix")
         require_array("labels", labels, 1, np.int8)
+        require_array("coef", coef, 1, np.float64, writeable=True)
         require_array("f", f, 1, np.float64, writeable=True)
-        require(len(labels) == len(f) == n_instances, "labels and f need one entry per instance")
+        fitting = len(labels) == len(coef) == len(f) == n_instances
+        require(fitting, "labels, coef and f need one entry per instance")
         require_visits(None, (cap, ridge, curvature, alpha), order, n_instances)
         require_labels("labels", labels)
         dual, shuffled, random = (cap, ridge, curvature, alpha), order.copy(), random_numbers(seed)
@@ -116,19 +121,30 @@ class Gram:
         def margin_of(i: int) -> float:
             return float(labels[i] * f[i])
 
+        def add(i: int, step: float) -> None:
+            f[:] += step * (self.K[i].astype(np.float64) + bias * bias)
+
         def move(i: int, change: float) -> None:
             nonlocal n_changed
             n_changed += 1
-            f[:] += change * labels[i] * (self.K[i].astype(np.float64) + bias * bias)
+            coef[i] = alpha[i] * labels[i]
+            add(i, change * labels[i])
 
+        steps = alpha * labels - coef
+        behind = np.flatnonzero(steps)
+        for i in behind[:most_changes]:
+            add(i, steps[i])
+            coef[i] = alpha[i] * labels[i]
+        if len(behind) > most_changes:
+            return 0.0, 0.0, 0.0, 0.0, 0, 0, False
         while True:
             violation, loss, _ = sweep(order, dual, margin_of, move, np.inf)  # a look: none moves
-            half = 0.5 * float((alpha * labels) @ f)
+            half = 0.5 * float(coef @ f)
             linear = float(np.sum(alpha - 0.5 * ridge * alpha * alpha))
             upper, lower = half + loss, linear - half
             solved = violation <= goal or upper - lower <= tol * abs(upper)
             if solved or n_epochs >= most_epochs or n_changed >= most_changes:
-                return violation, loss, half, linear, n_changed, n_epochs
+                return violation, loss, half, linear, n_changed, n_epochs, solved
             shuffle(shuffled, random)
             sweep(shuffled, dual, margin_of, move, patience * violation, lambda i: n_changed < most_changes)
             n_epochs += 1

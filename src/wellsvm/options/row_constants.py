@@ -77,6 +77,9 @@ class RowConstants:
     five, a call would still end within 100 ms."""
     product_speed: float = 20.0
     """How many times quicker than a loop a product of matrices is, for the same purpose."""
+    large_page: int = 1 << 21
+    """Bytes of a large page on common processors. Kernel matrices of half of that or more are asked for in such pages:
+    the small ones of two matrices of 1,000 rows took a tenth of a fit (docs/performance.md)."""
     kernel_block: int = 64
     """Rows of a kernel matrix that are computed at once: their exponents stay in the cache, and what is copied below
     the diagonal are whole cache lines."""

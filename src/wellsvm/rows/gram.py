@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from types import ModuleType
 from typing import Any
 
@@ -11,10 +12,23 @@ import numpy as np
 
 from wellsvm import native
 from wellsvm._typing import FloatArray, IntArray
+from wellsvm.options import Options
 from wellsvm.rows.base import averaging
 from wellsvm.threads import slices
 
-__all__ = ["GramRows", "means_of_groups", "native_gram"]
+__all__ = ["GramRows", "means_of_groups", "native_gram", "new_square"]
+
+
+def new_square(n: int, dtype: np.dtype | type) -> np.ndarray:
+    """A matrix that is not filled yet, in large pages where the system has them: to get the small pages of a matrix
+    that fits into the cache takes longer than to fill it."""
+    n_bytes, page = n * n * np.dtype(dtype).itemsize, Options.large_page
+    if n_bytes >= page / 2 and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a system without them, or without room, of which NumPy tells
+            room = mmap.mmap(-1, -(-n_bytes // page) * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            room.madvise(mmap.MADV_HUGEPAGE)
+            return np.frombuffer(room, dtype, n * n).reshape(n, n)
+    return np.empty((n, n), dtype)
 
 
 def native_gram(K: np.ndarray, places: np.ndarray | None = None, module: ModuleType | None = None) -> Any:
@@ -92,7 +106,7 @@ class GramRows:
     def block(self, instances: IntArray) -> np.ndarray:
         """Kernel values between some instances."""
         instances = np.ascontiguousarray(instances, dtype=np.int64)
-        values = np.empty((instances.size, instances.size), self.dtype)
+        values = new_square(instances.size, self.dtype)
         for begin, end in slices(instances.size, instances.size):
             self.native.gather(instances, begin, values[begin:end])
         return values

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from wellsvm._memory import available_memory
 from wellsvm._typing import IntArray, Matrix
 from wellsvm.options import Options
+from wellsvm.rows.gram import new_square
 from wellsvm.threads import slices
 
 __all__ = ["KERNELS", "Kernel", "available_memory", "mean_squared_distance", "resolve_gamma"]
@@ -99,7 +100,7 @@ class Kernel:
                 K = K.astype(np.float64)
             K = np.require(K, requirements=("C", "A"))
         elif pairs is not None:
-            K = np.empty((n, n), dtype)
+            K = new_square(n, dtype)
             for begin, end in slices(n, Options.value_cost * n):
                 K[begin:end] = pairs[begin:end]
                 self._of_pairs(K[begin:end])
@@ -128,7 +129,7 @@ class Kernel:
     def _symmetric(self, X: Matrix, dtype: np.dtype, values: Callable[[Matrix, Matrix], np.ndarray]) -> np.ndarray:
         """A function of all pairs of rows, in blocks; the half below the diagonal is a copy."""
         n, X = X.shape[0], self.centred(X)
-        K = np.empty((n, n), dtype)
+        K = new_square(n, dtype)
         for begin, end in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
             K[begin:end, begin:] = values(X[begin:end], X[begin:])
             K[end:, begin:end] = K[begin:end, end:].T
@@ -146,7 +147,7 @@ class Kernel:
             dtype, scale = (np.float32, np.sqrt(2.0 * self.gamma)) if near else (np.float64, 1.0)
             left = np.column_stack([2.0 * self.gamma / scale * X, -squares, -ones]).astype(dtype, copy=False)
             right = np.column_stack([scale * X, ones, squares]).astype(dtype, copy=False)  # within what single holds
-            K, step = np.empty((n, n), np.float32), Options.kernel_block
+            K, step = new_square(n, np.float32), Options.kernel_block
             space = np.empty(0 if near else step * n)
             for first, last in slices(n, n * (Options.value_cost + X.shape[1] / Options.product_speed)):
                 for begin in range(first, last, step):

@@ -36,27 +36,28 @@ class Visit(NamedTuple):
 
 
 class GramState(State):
-    """alpha; the products ``Z[:, t] = K c_t`` at the alpha they were last asked for, and whether alpha has moved since;
-    what every instance adds to the margin of its row, at the present alpha and the mu last descended for."""
+    """alpha; the products ``Z[:, t] = K c_t``, their coefficients c_t, which are those of the alpha and the labels they
+    were last asked for, and whether these have changed since; what every instance adds to the margin of its row, at the
+    present alpha and the mu last descended for."""
 
     rows: GramRows
-    _moving = (
-        *State._moving, "_Z", "_alpha_of_Z", "_behind", "_signed", "_mu_of_signed", "columns", "_patterns",
-    )  # fmt: skip
+    _moving = (*State._moving, "_Z", "_coef", "_behind", "_signed", "_mu_of_signed", "columns", "_patterns")
 
     def __init__(self, rows: GramRows, *problem: Any, **how: Any) -> None:
         super().__init__(rows, *problem, **how)
-        self._Z, self._alpha_of_Z = np.empty((rows.n_instances, 0)), self.alpha.copy()
+        self._Z = self._coef = np.empty((rows.n_instances, 0))
         self._behind = False
         self._signed, self._mu_of_signed = np.empty(0), np.empty(0)
         self._patterns: tuple[LabelArray, IntArray] | None = None  # of the columns, once they are asked for
         self._spent: float = 0  # multiply-adds of the epochs since the SVM was last solved
         self._newton_failed = False  # then it is not tried a second time
+        self._most_moves = work_per_call(rows.n_instances)  # in one call
+        self._cap_of_priced, self._priced = np.empty(0), np.empty(0, np.int64)
 
-    def _set_labels(self, labels: list[LabelArray], Z: FloatArray) -> None:
+    def _set_labels(self, labels: list[LabelArray], Z: FloatArray, coef: FloatArray) -> None:
         self.labels = labels
         self.lengths = [self.squared_lengths(y) for y in labels]
-        self._Z, self._mu_of_signed = Z, np.empty(0)
+        self._Z, self._coef, self._mu_of_signed = Z, coef, np.empty(0)
         if labels:
             self.columns = labels[0][:, None] if len(labels) == 1 else np.ascontiguousarray(np.stack(labels, axis=1))
             self._patterns = None
@@ -78,53 +79,63 @@ class GramState(State):
 
     def add(self, candidate: Candidate) -> None:
         """Take a label vector into use."""
-        self._set_labels([*self.labels, candidate.y], np.column_stack([self._products(), candidate.image]))
+        Z, y = np.column_stack([self._products(), candidate.image]), candidate.y
+        self._set_labels([*self.labels, y], Z, np.column_stack([self._coef, self.spread(self.alpha, y)]))
 
     def keep(self, chosen: IntArray) -> None:
         """Drop all label vectors but the chosen ones."""
-        Z = np.ascontiguousarray(self._products()[:, chosen])
-        self._set_labels([self.labels[t] for t in chosen], Z)
+        Z, coef = (np.ascontiguousarray(columns[:, chosen]) for columns in (self._products(), self._coef))
+        self._set_labels([self.labels[t] for t in chosen], Z, coef)
 
     def relabel(self, y: LabelArray) -> None:
-        """Put y in the place of the only label vector; what did not change costs nothing, and one product brings both
-        the labels and other prices up to date."""
-        if self._mu_of_signed.size:
-            self._products()
-        change = self.spread(self.alpha, y) - self.spread(self._alpha_of_Z, self.labels[0])
-        self._keeps_up()
-        self._set_labels([y], self._Z + self.rows.scores(change[:, None]))
+        """Put y in the place of the only label vector, or take it as the first; what did not change costs nothing, and
+        one product brings both the labels and other prices up to date."""
+        self._take_margins()
+        if not self.labels:
+            self._Z, self._coef = np.zeros((y.size, 1)), np.zeros((y.size, 1))
+        self._set_labels([y], self._Z, self._coef)
+        self._behind = True
 
     def reprice(self, losses: Losses, rise: bool = True) -> None:
         """Go on with other prices; the products with K follow when they are asked for."""
-        self._products()
+        self._take_margins()
         self.alpha, self.losses = self.losses.carried(self.alpha, losses, rise), losses
-        self._behind, self._mu_of_signed = True, np.empty(0)
+        self._behind = True
 
-    def _keeps_up(self) -> None:
-        """The products are those of the present alpha."""
-        self._alpha_of_Z[:] = self.alpha
-        self._behind = False
+    def _take_margins(self) -> None:
+        """Before labels or prices change: what the margins tell of the products, which they then tell no more."""
+        if self._mu_of_signed.size:
+            self._products()
+            self._mu_of_signed = np.empty(0)
+
+    def priced(self) -> IntArray:
+        """The rows that have a price: the same from SVM to SVM while no box changes, as in a search."""
+        if self._cap_of_priced is not self.losses.cap:
+            priced = self.losses.priced()
+            self._cap_of_priced = self.losses.cap
+            self._priced = np.arange(self.alpha.size) if priced is None else priced
+        return self._priced
 
     def _spread_all(self, alpha: FloatArray) -> FloatArray:
         return np.stack([self.spread(alpha, y) for y in self.labels], axis=1)
 
     def _products(self) -> FloatArray:
-        """``Z``, brought up to date: only the rows whose alpha has moved cost anything, and with one label vector that
-        labels every instance nothing does: the scores are the margins, but for the sign."""
-        if not self._behind:
+        """``Z``, brought up to date: only the rows whose coefficients have changed cost anything, and with one label
+        vector that labels every instance nothing does: the scores are the margins, but for the sign."""
+        if not (self._behind and self.labels):
             return self._Z
-        change = self.alpha - self._alpha_of_Z
-        if self.labels and np.any(change):
+        coef = self._spread_all(self.alpha)
+        change = coef - self._coef
+        if np.any(change):
             if self._mu_of_signed.size == 1 and np.all(self.columns):
                 self._Z = (self._signed / self._mu_of_signed)[:, None] * self.columns
             else:
                 self._Z += self._product_of(change)
-        self._keeps_up()
+        self._coef, self._behind = coef, False
         return self._Z
 
-    def _product_of(self, change: FloatArray) -> FloatArray:
-        """``K [c_1 ... c_T]`` of dual variables; label vectors much alike differ from the first in few rows."""
-        coef = self._spread_all(change)
+    def _product_of(self, coef: FloatArray) -> FloatArray:
+        """``K [c_1 ... c_T]``; label vectors much alike differ from the first in few rows."""
         rest = coef[:, 1:] - coef[:, :1]
         if 2 * np.count_nonzero(rest) >= np.count_nonzero(coef[:, 1:]):
             return self.rows.scores(coef)
@@ -146,6 +157,7 @@ class GramState(State):
             sweep = Sweep(self.losses.total(self.margins(mu), rows), sweep.n_epochs)
         return sweep
 
+    @np.errstate(over="ignore", invalid="ignore")  # the master looks at what comes of it
     def _epochs(self, mu: FloatArray, rows: IntArray, rng: np.random.Generator, goal: float) -> tuple[Sweep, bool]:
         """Epochs, and whether they came to the goal."""
         options, curvature = self.options, self.curvature(mu)
@@ -162,21 +174,20 @@ class GramState(State):
     def _epochs_alone(self, rows: IntArray, rng: np.random.Generator, goal: float, tol: float) -> tuple[Sweep, bool]:
         """The same on f, in one call, or in some that each keep an interrupt short: most of a small SVM would be
         Python."""
-        options, f, curvature, n_epochs = self.options, self._products()[:, 0], self.curvature(np.ones(1)), 0
-        most, tol = work_per_call(self.rows.n_instances), options.own_gap * tol
+        options, losses, n_epochs = self.options, self.losses, 0
+        f, coef, curvature = self._Z[:, 0], self._coef[:, 0], self.lengths[0] + losses.ridge
+        most, tol = self._most_moves, options.own_gap * tol
         self._mu_of_signed = np.empty(0)
         while True:
             stop_if_cancelled()
-            violation, loss, half, linear, n_moved, n_more = self.rows.native.descend_svm(
-                self.losses.cap, self.losses.ridge, curvature, self.alpha, self.labels[0], f, self.rows.bias,
+            _, loss, half, linear, n_moved, n_more, solved = self.rows.native.descend_svm(
+                losses.cap, losses.ridge, curvature, self.alpha, self.labels[0], coef, f, self.rows.bias,
                 goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, int(rng.integers(2**63)), rows,
             )  # fmt: skip
             self._spent += n_moved * self.rows.n_instances
             n_epochs += n_more
-            upper = half + loss
-            solved = violation <= goal or upper - (linear - half) <= tol * abs(upper)
             if solved or n_epochs >= options.svm_epochs:
-                self._keeps_up()
+                self._behind = False
                 return Sweep(loss, n_epochs, (linear, half)), solved
 
     def _visit_all(self, visit: Visit, rows: IntArray) -> tuple[float, float]:
@@ -233,6 +244,7 @@ class GramState(State):
         ends = np.cumsum(sizes)
         return np.asarray(np.arange(sizes.sum()) + np.repeat(starts[rows] - ends + sizes, sizes))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _newton_is_due(self, mu: FloatArray, rows: IntArray) -> bool:
         """Whether the epochs since the SVM was last solved have cost as much as Newton's method would."""
         n_slack = int(np.count_nonzero(self.margins(mu)[rows] < 1))
@@ -240,6 +252,7 @@ class GramState(State):
         affordable = n_slack <= most and self._spent >= self.options.newton_cost * n_slack**3
         return not self._newton_failed and affordable and bool(np.all(self.losses.ridge[rows] > 0))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _solve_by_newton(self, mu: FloatArray, rows: IntArray, goal: float) -> bool:
         """Solve the SVM of squared hinge loss at ``mu``; False where that was given up."""
         options = self.options
@@ -276,7 +289,7 @@ class GramState(State):
             slack = margins < 1
         if not solved:  # on the way alpha may be negative: nothing to go on from
             self.alpha[:], Z[:] = alpha_before, Z_before
-        self._alpha_of_Z[:] = self.alpha
+        self._coef = self._spread_all(self.alpha)
         self.alpha[rows] = np.maximum(self.alpha[rows], 0.0)
         self._behind, self._mu_of_signed = True, np.empty(0)
         return solved

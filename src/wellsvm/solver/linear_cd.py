@@ -108,10 +108,13 @@ class LinearState(State):
         self._lay_out(self.U[:, chosen])
 
     def relabel(self, y: LabelArray) -> None:
-        """Put y in the place of the only label vector; what did not change costs nothing.
+        """Put y in the place of the only label vector, or take it as the first; what did not change costs nothing.
 
         The margins become what they would be if the weights had not moved: good enough for a working set.
         """
+        if not self.labels:
+            self.add(self.candidate(y))
+            return
         before, self.labels[0], self._visits = self.labels[0], y, 0
         self.U[:, 0] += self.rows.combine(self.spread(self.alpha, y - before)[:, None])[:, 0]
         self._fill_columns(self.U.shape[1])
@@ -160,6 +163,7 @@ class LinearState(State):
             return super().squared_lengths(y)
         return np.empty(0)
 
+    @np.errstate(over="ignore", invalid="ignore")  # the master looks at what comes of it
     def descend(
         self, mu: FloatArray, rows: IntArray | None, rng: np.random.Generator, goal: float, tol: float = 0.0
     ) -> Sweep:

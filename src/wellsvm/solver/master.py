@@ -170,7 +170,7 @@ class State(ABC):
 
     @abstractmethod
     def relabel(self, y: LabelArray) -> None:
-        """Put y in the place of the only label vector; what did not change costs nothing."""
+        """Put y in the place of the only label vector, or take it as the first; what did not change costs nothing."""
 
     def saved(self) -> dict[str, Any]:
         """All that descending and new label vectors change, as it is now, for `restore`."""
@@ -183,6 +183,10 @@ class State(ABC):
         """Go back to where the state was `saved`; this can be done once."""
         for name, value in saved.items():
             setattr(self, name, value)
+
+    def priced(self) -> IntArray | None:
+        """The rows that have a price; None where all do."""
+        return self.losses.priced()
 
     def most_rounds(self) -> float:
         """How many rounds make sense: few where rounding, or what the rows are like, is in the way of a solution."""
@@ -315,12 +319,12 @@ def solve_master(
         mixture.step(aim.start, options.weights_goal * tol * abs(aim.start))
     n_epochs, goal, least_gap = 0, options.first_goal, np.inf
     for n_rounds in count(1):
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-            sweep = state.descend(mixture.mu, rows, rng, goal, tol if at_gap else 0.0)
-            if sweep.exact is not None:
-                linear, half = sweep.exact
-                squared_norms = np.array([2.0 * half])
-            else:
+        sweep = state.descend(mixture.mu, rows, rng, goal, tol if at_gap else 0.0)
+        if sweep.exact is not None:
+            linear, half = sweep.exact
+            squared_norms = np.array([2.0 * half])
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 squared_norms = state.squared_norms()
                 linear, half = losses.dual_linear(state.alpha), 0.5 * float(mixture.mu @ squared_norms)
         n_epochs += sweep.n_epochs
@@ -328,14 +332,15 @@ def solve_master(
         _require_maximum(linear + half)
         mixture.add_cut(linear, squared_norms)
         # Losses seen during the epoch estimate the upper bound for free; unless exact, one pass confirms it.
-        upper = half + sweep.loss
-        if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-            if sweep.exact is None:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    upper = half + losses.total(state.margins(mixture.mu), rows)
+        upper, is_last = half + sweep.loss, n_rounds >= max_rounds
+        is_over = is_last or _is_over(upper, mixture.lower, tol, aim, options)
+        if is_over and sweep.exact is None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                upper = half + losses.total(state.margins(mixture.mu), rows)
+            is_over = is_last or _is_over(upper, mixture.lower, tol, aim, options)
+        if is_over:
             _require_maximum(upper)
-            if _is_over(upper, mixture.lower, tol, aim, options) or n_rounds >= max_rounds:
-                return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
+            return Solution(state, mixture.mu, upper, mixture.lower, squared_norms, n_epochs)
         svm_gap = upper - (linear - half)
         error = upper - mixture.lower
         if aim is not None:  # what the lower bound leaves open at first says nothing: the new vector may not hold it
@@ -374,11 +379,8 @@ def solve_svm(
 
     The state goes on from its dual variables. One that has solved an SVM before is taken over: that SVM is gone.
     """
-    if state.labels:
-        state.relabel(y)
-    else:
-        state.add(state.candidate(y))
-    return solve_master(state, np.ones(1), state.losses.priced() if rows is None else rows, rng, tol, at_gap=True)
+    state.relabel(y)
+    return solve_master(state, np.ones(1), state.priced() if rows is None else rows, rng, tol, at_gap=True)
 
 
 def fit_svm(

@@ -70,8 +70,9 @@ class LevelMethod:
         self.mu, self.lower, self.options = mu, -np.inf, options
         self._upper = self._start = np.inf
         self._fall = 0.0
-        self._offsets = np.empty(0)
-        self._slopes = np.empty((0, mu.size))
+        if mu.size > 1:  # else there is nowhere to move, and no cut is kept
+            self._offsets = np.empty(0)
+            self._slopes = np.empty((0, mu.size))
 
     def aim(self, start: float, target: float) -> None:
         """Ask for ``target`` first, then for a few times what F has fallen from ``start``, before any lower level.
@@ -83,7 +84,7 @@ class LevelMethod:
 
     def add_cut(self, linear: float, squared_norms: FloatArray) -> None:
         """Learn ``F(mu) >= linear - 1/2 squared_norms @ mu``; its minimum over the simplex is at a vertex."""
-        if self.mu.size == 1:  # there is nowhere to move
+        if self.mu.size == 1:
             self.lower = max(self.lower, linear - 0.5 * float(squared_norms[0]))
             return
         self.lower = max(self.lower, linear - 0.5 * float(squared_norms.max()))
