@@ -168,7 +168,8 @@ def load_protocol(table: str, fast: bool = False) -> Protocol:
 def _content(table: str) -> dict[str, Any]:
     """What a file says; one that is like another has that one's keys where it has none of its own.
 
-    One that is like several has the cases of all of them, which must differ in their share of labels alone.
+    One that is like several has the cases of all of them, or those that it names; these tables must differ in their
+    share of labels alone.
     """
     if table not in tables():
         raise ValueError(f"table={table!r} is not one of {', '.join(tables())}")
@@ -183,7 +184,11 @@ def _content(table: str) -> dict[str, Any]:
             other["cases"] = [{**case, "paper": {}, "paper_std": {}} for case in other["cases"]]
         content = other | content
     else:
-        content = _content(others[0]) | content | {"cases": [case for other in others for case in _by_labels(other)]}
+        named, cases = content.get("cases"), [case for other in others for case in _by_labels(other)]
+        if unknown := set(named or ()) - {case["name"] for case in cases}:
+            raise ValueError(f"{name}: no {', '.join(sorted(unknown))} among the cases of {', '.join(others)}")
+        cases = [case for case in cases if named is None or case["name"] in named]
+        content = _content(others[0]) | content | {"cases": cases}
     content["cases"] = [_of_methods(case, content["methods"]) for case in content["cases"]]
     return content
 

@@ -187,11 +187,10 @@ def _place(reason: Reason) -> tuple[str, float]:
 
 
 def _of_table(table: PaperTable, other: dict[str, Row]) -> Iterator[Reason]:
-    share = f"{100 * table.protocol.settings['labeled']:g} %"
     for gain in gains(table):
         row = gain.row
         if (row.cells[AS_IN_PAPER].errors_off or 0.0) > AGREES:
-            read = other[f"{row.case.name}, {share}"].cells
+            read = other[_place(table.protocol, row)].cells
             found = sorted(_readings(table, row, read), key=lambda reading: abs(reading.gap))
             constant, rivals = _constant(table, row, read), tuple(_rivals_off(table, row))
             yield Reason(row, table.protocol, _svm_off(table, row), gain, tuple(found), constant, rivals)
