@@ -27,6 +27,7 @@ __all__ = ["BAG_METHODS", "BagKernels", "Instances", "Point", "Race", "choose", 
 BAG_METHODS: dict[str, Any] = {
     "WellSVM": MultiInstanceSVC(refine=True),
     "WellSVM, not refined": MultiInstanceSVC(refine=False),
+    "as in the paper": MultiInstanceSVC.as_in_paper(),
     "MI-SVM": MISVM(),
     "mi-SVM": miSVM(),
     "MI-Kernel": MIKernelSVC(),

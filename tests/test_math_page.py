@@ -40,6 +40,10 @@ def test_every_row_points_to_what_exists():
     assert {number: wrong for number, places in rows().items() if (wrong := broken(places))} == {}
 
 
+def test_every_row_points_to_a_function_or_class():
+    assert [number for number, places in rows().items() if not PLACE.search(places)] == []
+
+
 def test_sections_that_name_a_file_name_one_that_exists():
     headings = re.findall(r"^##+ .*\((`.*)\)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     paths = [path for heading in headings for path in re.findall(r"`([\w/]+\.py)`", heading)]

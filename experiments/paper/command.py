@@ -51,7 +51,8 @@ def reproduce(arguments: argparse.Namespace) -> None:
     if arguments.list:
         for protocol in protocols:
             when = ", on request" if protocol.on_request else ""
-            print(f"{protocol.table}: {protocol.title} ({len(protocol.cases)} cases, {protocol.repeats} repeats{when})")
+            size = f"{count(len(protocol.cases), 'case')}, {count(protocol.repeats, 'repeat')}{when}"
+            print(f"{protocol.table}: {protocol.title} ({size})")
         return
     if arguments.fill is not None:
         check_places(arguments.fill, outputs.KIND, [protocol.table for protocol in protocols])

@@ -168,7 +168,8 @@ def load_protocol(table: str, fast: bool = False) -> Protocol:
 def _content(table: str) -> dict[str, Any]:
     """What a file says; one that is like another has that one's keys where it has none of its own.
 
-    One that is like several has the cases of all of them, which must differ in their share of labels alone.
+    One that is like several has the cases of all of them, which must differ in their share of labels alone. A list of
+    names for cases takes these of the others'.
     """
     if table not in tables():
         raise ValueError(f"table={table!r} is not one of {', '.join(tables())}")
@@ -181,9 +182,16 @@ def _content(table: str) -> dict[str, Any]:
         other = _content(others)
         if content.get("figure", other["figure"]) != other["figure"]:  # then the paper's are of another kind
             other["cases"] = [{**case, "paper": {}, "paper_std": {}} for case in other["cases"]]
-        content = other | content
     else:
-        content = _content(others[0]) | content | {"cases": [case for other in others for case in _by_labels(other)]}
+        other = _content(others[0]) | {"cases": [case for table in others for case in _by_labels(table)]}
+    named = content.pop("cases", None)
+    if named is not None and isinstance(named[0], dict):
+        other["cases"] = named
+    elif named is not None:
+        if unknown := set(named) - {case["name"] for case in other["cases"]}:
+            raise ValueError(f"{name}: no {', '.join(sorted(unknown))} among the cases of {others}")
+        other["cases"] = [case for case in other["cases"] if case["name"] in named]
+    content = other | content
     content["cases"] = [_of_methods(case, content["methods"]) for case in content["cases"]]
     return content
 

@@ -47,17 +47,19 @@ VERDICTS = {
         "the other semi-supervised methods, none of them ours, are all off to the same side, on average by half of the "
         "difference or more: data, splits or preparation"
     ),
+    "more splits": "none of the above on the splits of the table, but on more of them the one that is named",
+    "few splits": (
+        "off by less than two standard errors, and on other lots of as many splits the paper's algorithm agrees within "
+        "one, on as many of them as are named: the luck of the splits is reason enough"
+    ),
     "near a reading": (
         "another reading of the protocol takes away half of the difference or more; by it the paper's algorithm agrees "
         "within one standard error and the SVM, where it concerns it, within two"
     ),
     "chance": "off by less than two standard errors, and none of the above",
-    "more splits": (
-        "on more splits than the table has, the SVM is off to the same side, by more than one standard error, and the "
-        "gain over it agrees within one: data, splits or preparation"
-    ),
     "open": "no reason found among the readings tried",
 }
+WEAK = ("near a reading", "chance", "open")
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Reason:
-    """A set on which the paper's algorithm is more than one standard error off.
+    """What is known of a set; wanted where the paper's algorithm is more than one standard error off.
 
     Attributes
     ----------
@@ -163,11 +165,25 @@ class Reason:
             return "SVM off"
         if self.rivals and min(self.rivals) * max(self.rivals) > 0 and 2 * np.mean(self.rivals) / off >= 1:
             return "as the rivals"
+        if self.more is not None and self.more.verdict not in WEAK:
+            return "more splits"
+        by_chance = (self.cell.errors_off or 0.0) <= CHANCE
+        if by_chance and any(self.other_lots()):
+            return "few splits"
         if self.closing(CHANCE):
             return "near a reading"
-        if (self.cell.errors_off or 0.0) <= CHANCE:
-            return "chance"
-        return "more splits" if self.more is not None and self.more.verdict == "as the SVM" else "open"
+        return "chance" if by_chance else "open"
+
+    def other_lots(self) -> list[bool]:
+        """Whether the paper's algorithm agrees on each further lot of as many splits as the table has."""
+        if self.more is None:
+            return []
+        size, values = self.cell.n, self.more.cell.values
+        lots = [
+            [values[k] for k in range(first, first + size) if k in values] for first in range(size, len(values), size)
+        ]
+        std = self.row.case.paper_std[paper_name(AS_IN_PAPER)]
+        return [abs(_apart(lot, self.paper, std, self.protocol)[1]) <= AGREES for lot in lots if len(lot) == size]
 
 
 def reasons(tables: Sequence[PaperTable]) -> list[Reason]:
@@ -176,25 +192,30 @@ def reasons(tables: Sequence[PaperTable]) -> list[Reason]:
     if not {*TABLES, READINGS} <= named.keys():
         return []
     by_name = {row.case.name: row for row in named[READINGS].rows}
-    more = {_place(reason): reason for reason in _of_table(named[SPLITS], by_name)} if SPLITS in named else {}
+    splits = _of_table(named[SPLITS], by_name) if SPLITS in named else ()
+    more = {_place(reason.protocol, reason.row): reason for reason in splits}
     found = [reason for table in TABLES for reason in _of_table(named[table], by_name)]
-    return [replace(reason, more=more.get(_place(reason))) for reason in found]
+    found = [reason for reason in found if (reason.cell.errors_off or 0.0) > AGREES]
+    return [replace(reason, more=more.get(_place(reason.protocol, reason.row))) for reason in found]
 
 
-def _place(reason: Reason) -> tuple[str, float]:
-    """The set and its share of labels."""
-    return reason.row.case.name, float(reason.protocol.settings["labeled"])
+def _place(protocol: Protocol, row: Row) -> str:
+    """The set and its share of labels, as tables with several shares call it."""
+    return row.case.name if "labeled" in row.case.settings else f"{row.case.name}, {_share(protocol)}"
+
+
+def _share(protocol: Protocol) -> str:
+    return f"{100 * protocol.settings['labeled']:g} %"
 
 
 def _of_table(table: PaperTable, other: dict[str, Row]) -> Iterator[Reason]:
-    share = f"{100 * table.protocol.settings['labeled']:g} %"
+    """What is known of every set, off or not."""
     for gain in gains(table):
         row = gain.row
-        if (row.cells[AS_IN_PAPER].errors_off or 0.0) > AGREES:
-            read = other[f"{row.case.name}, {share}"].cells
-            found = sorted(_readings(table, row, read), key=lambda reading: abs(reading.gap))
-            constant, rivals = _constant(table, row, read), tuple(_rivals_off(table, row))
-            yield Reason(row, table.protocol, _svm_off(table, row), gain, tuple(found), constant, rivals)
+        read = other[_place(table.protocol, row)].cells
+        found = sorted(_readings(table, row, read), key=lambda reading: abs(reading.gap))
+        constant, rivals = _constant(table, row, read), tuple(_rivals_off(table, row))
+        yield Reason(row, table.protocol, _svm_off(table, row), gain, tuple(found), constant, rivals)
 
 
 def _readings(table: PaperTable, row: Row, cells: dict[str, Cell]) -> Iterator[Reading]:
@@ -302,24 +323,37 @@ def _line(reason: Reason) -> list[str]:
         nearest = reason.readings[0]
         near = f"{nearest.name}: {write.number(nearest.mean)}, off {nearest.off:.1f} ({nearest.n})"
         near += "" if nearest.svm_off is None else f"; SVM {nearest.svm_off:.1f}"
-    shown = ""
-    if reason.verdict in ("reading", "near a reading"):
-        shown = f": {reason.closing() or reason.closing(CHANCE)}"
-    elif reason.verdict == "larger class" and reason.constant is not None:
-        shown = f": {write.number(reason.constant[0])}"
-    elif reason.verdict == "more splits" and reason.more is not None:
-        shown = f": SVM {reason.more.svm[1]:+.1f}, gain {reason.more.gain.apart:.1f} ({reason.more.cell.n})"
     return [
-        f"{100 * reason.protocol.settings['labeled']:g} %",
+        _share(reason.protocol),
         case_name(reason.row),
         write.paper(cell.paper),
         f"{write.number(cell.mean or 0.0)} ({cell.n})",
-        f"{np.sign(cell.difference or 0.0) * (cell.errors_off or 0.0):+.1f}",
+        _off(reason),
         f"{reason.svm[1]:+.1f}",
         f"{reason.gain.apart:.1f}",
         near,
-        f"{reason.verdict}{shown}",
+        f"{reason.verdict}{_shown(reason)}",
     ]
+
+
+def _shown(reason: Reason) -> str:
+    """What a verdict rests on, where the other columns do not have it."""
+    verdict, more = reason.verdict, reason.more
+    if verdict in ("reading", "near a reading"):
+        return f": {reason.closing() or reason.closing(CHANCE)}"
+    if verdict == "larger class" and reason.constant is not None:
+        return f": {Writer(reason.protocol).number(reason.constant[0])}"
+    if verdict == "few splits":
+        return f": {sum(reason.other_lots())} of {len(reason.other_lots())}"
+    if verdict == "more splits" and more is not None:
+        rests_on = _shown(more) or f", SVM {more.svm[1]:+.1f}, gain {more.gain.apart:.1f}"
+        return f": {more.verdict}{rests_on} ({more.cell.n})"
+    return ""
+
+
+def _off(reason: Reason) -> str:
+    """How far the paper's algorithm is above the paper's figure, in standard errors."""
+    return f"{np.sign(reason.cell.difference or 0.0) * (reason.cell.errors_off or 0.0):+.1f}"
 
 
 def _agreement(readings: PaperTable, tables: Sequence[PaperTable]) -> Iterator[list[str]]:

@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import Bunch
 
 from experiments.data_sets import load_set
+from experiments.paper import protocol as protocol_module
 from experiments.paper import two_clusters
 from experiments.paper.figures import tabulate
 from experiments.paper.partly_labeled import METHODS, Choices
@@ -161,6 +162,29 @@ def test_a_protocol_like_another_has_its_keys_but_for_its_own():
     assert (check.on_request, tables[5].on_request) == (True, False)
     plain = {"larger class", "SVM", "as in the paper, true shares"}
     assert {name for name in check.own if ": " in name} == set(check.methods) - plain, "each has a setting of its own"
+
+
+NAMED = 'methods = ["SVM"]\nfigure = "error"\ncases = [{name = "g50c"}]'
+NAMING = 'like = "7"\ncases = ["g50c", "nobody"]'
+
+
+def test_a_protocol_like_others_may_name_the_cases_it_takes(tmp_path, monkeypatch):
+    readings = {case.name: case for case in load_protocol("check-readings").cases}
+    splits = load_protocol("check-splits").cases
+    assert 0 < len(splits) < len(readings)
+    for case in splits:  # the same runs but for their number, so that the first ones are those of Tables 2 to 4
+        assert case == replace(readings[case.name], repeats=case.repeats)
+    (moons,) = load_protocol("check-bound").cases
+    assert moons.settings == next(c for c in load_protocol("7").cases if c.name == moons.name).settings
+    (tmp_path / "protocols").mkdir()
+    for name, text in (
+        ("table-7", 'methods = ["SVM"]\ncases = [{name = "g50c"}]\nfigure = ""'),
+        ("check-bound", NAMING),
+    ):
+        (tmp_path / "protocols" / f"{name}.toml").write_text(text)
+    monkeypatch.setattr(protocol_module, "files", lambda package: tmp_path)
+    with pytest.raises(ValueError, match=r"check-bound\.toml: no nobody among the cases of 7"):
+        load_protocol("check-bound")
 
 
 def test_a_column_of_a_method_in_other_settings_runs_that_method(tmp_path):
