@@ -42,4 +42,15 @@ def test_where_all_rows_are_to_be_on_one_side_there_is_no_border():
 
 
 def test_equal_values_are_not_parted():
-    assert np.isfinite(moved(np.ones(40), 20).intercepts).all()
+    assert moved(np.ones(40), 20).intercepts == 0
+    nearly = 1 + 1e-9 * np.arange(40)
+    assert moved(nearly, 20).intercepts == 0
+    groups = np.repeat([-3.0, -2.0, 1.0, 2.0], [40, 20, 30, 10])
+    assert np.count_nonzero(moved(groups, 69).values > 0) == 60  # 59 are asked for, within the slack
+    assert moved(groups, 10).intercepts == -1.5  # 20: 10 are nearer than the 40 that are there
+    assert moved(groups, 60).intercepts == 0  # 50: 60 are no nearer
+
+
+def test_a_border_that_is_nearer_already_stays():
+    f = np.repeat([-1.0, 1.0], [70, 30])
+    assert moved(f, 60).intercepts == 0  # 50 are asked for: all or 30 could be had

@@ -37,6 +37,26 @@ def coordinates(rows, labels, options=OPTIONS):
     return coordinates_of(rows, np.flatnonzero(labels.y_known), np.random.default_rng(0), options)
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse", "far"])
+def test_few_rows_of_many_features_are_searched_in_their_span(form):
+    _, _, labels, y = problem(0)
+    X = np.random.default_rng(1).standard_normal((60, 900)) + 0.3 * y[:, None]
+    X = X + 50.0 if form == "far" else X
+    rows = LinearRows(sparse.csr_matrix(X) if form == "sparse" else X, 1.0).settled()
+    features, span = (coordinates(rows, labels, OPTIONS.but(span_saving=saving)) for saving in (0, 10**6))
+    assert features.n_coordinates == 900
+    assert span.n_coordinates <= 60
+    losses = Losses.of("squared_hinge", np.ones(60))
+    one, other = (search_smoothly(space, labels, losses, OPTIONS) for space in (features, span))
+    np.testing.assert_allclose(other.objective, one.objective, rtol=1e-6)
+    np.testing.assert_allclose(other.f, one.f, atol=1e-3)
+    for found in (one, other):  # what is stored is what was found
+        coefficients, intercepts = rows.split_intercept(found.coefficients()[None])
+        np.testing.assert_allclose(X @ coefficients[0] + intercepts[0] + found.added, found.f, atol=1e-8)
+    some = np.arange(0, 60, 7)
+    np.testing.assert_allclose(span.part(some).values(other.w), span.values(other.w)[some])
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_is_that_of_the_objective(seed):
     X, gram, labels, _ = problem(seed)

@@ -246,14 +246,43 @@ def test_the_mean_is_over_candidates_of_one_kernel_too(monkeypatch, kernel):
     np.testing.assert_allclose(shift, shift[0], atol=1e-6)  # kernel values are float32
 
 
-def test_the_mean_of_the_folds_keeps_the_share_nearly():
+def test_the_mean_of_the_folds_keeps_a_given_share_and_nearly_an_estimated_one():
     X, y, _ = clouds(distance=0.3)
     known, free = np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))
     fold = (np.append(known[5:], free), known[:5])
-    for share in (0.3, 0.7):
+    for share in (0.3, 0.7, "estimate"):
         model, _ = of_folds(X, y, [fold] * 5, balance=share)
         assert model.used_unlabeled_
-        np.testing.assert_allclose(model.balance_found_, [1 - share, share], rtol=0, atol=0.1 + 1e-9)
+        slack = 0.1 if share == "estimate" else 0.5 / free.size
+        np.testing.assert_allclose(model.balance_found_, model.balance_, rtol=0, atol=slack + 1e-9)
+    model, _ = of_folds(X, y, [fold] * 5, balance=(0.2, 0.3))
+    assert 0.2 <= model.balance_found_[1] <= 0.3
+
+
+def test_rows_that_are_equal_stay_together_and_transduction_is_what_predict_says():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, (7, 5)).astype(float)
+    which = np.repeat(np.arange(7), rng.integers(1, 60, 7))
+    X, truth = kinds[which], kinds[which, 0]
+    y = np.full(which.size, np.nan)
+    for c in (0, 1):
+        some = rng.choice(np.flatnonzero(truth == c), 5, replace=False)
+        y[some] = c
+    free, n_used = np.isnan(y), 0
+    for kernel in ("linear", "rbf"):
+        for balance in (0.3, 0.7, "estimate"):
+            model = fit(X, y, kernel=kernel, balance=balance, cv=5)
+            np.testing.assert_array_equal(model.transduction_[free], model.predict(X)[free])
+            np.testing.assert_allclose(model.balance_found_[1], np.mean(model.predict(X)[free]))
+            n_used += model.used_unlabeled_
+    assert n_used
+
+
+def test_without_unlabeled_rows_the_width_is_chosen_by_the_labels():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(float)
+    for gammas in ([1e-6, 1.0], [1.0, 1e-6]):
+        assert fit(X, y, kernel="rbf", gammas=gammas, cv=5).gamma_ == 1.0
 
 
 @pytest.mark.parametrize(
@@ -493,6 +522,15 @@ def test_the_number_of_threads_changes_no_bit_and_the_seed_fixes_all(params):
         assert (other.C_unlabeled_, other.gamma_) == (one.C_unlabeled_, one.gamma_)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_threads_share_the_factors_of_a_kernel_with_neighbors(kernel):
+    X, y, _ = clouds(n=200, n_labeled=12, distance=0.6)
+    one = fit(X, y, kernel=kernel, neighbors=[6], cv=5)
+    for _ in range(10):
+        two = fit(X, y, kernel=kernel, neighbors=[6], cv=5, n_jobs=2)
+        np.testing.assert_array_equal(two.decision_function(X), one.decision_function(X))
+
+
 def test_sample_weight_counts_in_training():
     X, y, _ = clouds(distance=0.5)
     weight = np.where(y == 1, 5.0, 1.0)
@@ -536,6 +574,7 @@ def test_distances_or_products_are_computed_once_for_all_gammas(monkeypatch, ker
 @pytest.mark.slow
 def test_no_more_than_two_kernel_matrices_are_held(monkeypatch):
     monkeypatch.setattr(threads, "WORK_PER_CALL", 1_000_000)  # blocks that are small beside the matrix
+    monkeypatch.delattr("mmap.MADV_HUGEPAGE", raising=False)  # tracemalloc sees NumPy's memory only
     X, y, _ = clouds(n=1200)
     params = {"kernel": "rbf", "gammas": [0.05, 0.2, 1.0], "cv": 2, "Cs_unlabeled": [0.1]}
     # The graphs of others take matrices of their own; a smooth search, coordinates.

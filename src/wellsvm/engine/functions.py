@@ -11,6 +11,7 @@ from wellsvm._typing import FloatArray
 from wellsvm.engine.recipe import values_of
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.labels.balanced import BalancedLabels
+from wellsvm.options import Options
 from wellsvm.rows import Rows
 from wellsvm.solver.master import Solution
 
@@ -18,12 +19,12 @@ __all__ = ["Functions"]
 
 
 class Functions(NamedTuple):
-    """One function per two-class problem, as a model stores it: under the plain kernel, whatever its rows were.
+    """One function per two-class problem, in the form of the rows that it was found on, or as a model stores it.
 
     Attributes
     ----------
     coefficients : array of shape (n_problems, n_kept)
-        Weights of the features, or coefficients of the rows.
+        Coefficients in the form that the rows keep; in a model, weights of the features or coefficients of the rows.
     intercepts : array of shape (n_problems,)
         What is added to the function that the coefficients give.
     values : array of shape (n_rows, n_problems)
@@ -35,16 +36,20 @@ class Functions(NamedTuple):
     values: FloatArray
 
     @classmethod
-    def of(cls, rows: Rows, solutions: Sequence[Solution | SmoothSolution]) -> Functions:
-        """The functions of these solutions, found on these rows."""
+    def of(cls, solutions: Sequence[Solution | SmoothSolution]) -> Functions:
+        """The functions of these solutions, in the form of their rows."""
         added = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in solutions])
-        coefficients, intercepts = rows.split_intercept(np.stack([one.coefficients() for one in solutions]))
-        return cls(coefficients, intercepts + added, values_of(solutions))
+        return cls(np.stack([one.coefficients() for one in solutions]), added, values_of(solutions))
 
     @classmethod
-    def mean(cls, several: Sequence[Functions], weights: FloatArray) -> Functions:
-        """The weighted mean of several, problem by problem."""
+    def mean(cls, several: Sequence[Functions], weights: FloatArray | None = None) -> Functions:
+        """The mean of several of one form, problem by problem."""
         return cls(*(np.average(part, axis=0, weights=weights) for part in zip(*several)))
+
+    def in_model(self, rows: Rows) -> Functions:
+        """These functions, found on ``rows``, as a model stores them: under the plain kernel, whatever the rows'."""
+        coefficients, intercepts = rows.split_intercept(self.coefficients)
+        return Functions(coefficients, intercepts + self.intercepts, self.values)
 
     def near_balance(self, label_sets: Sequence[BalancedLabels], slack: float) -> Functions:
         """These, shifted until the share of positives among the unlabeled rows is within ``slack`` of the bounds.
@@ -57,10 +62,20 @@ class Functions(NamedTuple):
 
 
 def _step_to_balance(f: FloatArray, labels: BalancedLabels, slack: float) -> float:
-    """What to add to f of the unlabeled rows: 0, or what puts the border halfway between two of them."""
+    """What to add to f of the unlabeled rows: 0, or what puts the border halfway between two of them.
+
+    Equal rows stay together: the border is put where f differs by more than rounding, and only if that is nearer to the
+    number of positives wanted.
+    """
     n_positive, n_slack = int(np.count_nonzero(f > 0)), int(slack * f.size)
     wanted = int(np.clip(n_positive, max(labels.low - n_slack, 0), min(labels.high + n_slack, f.size)))
     if wanted in (n_positive, 0, f.size):  # nothing to do, or no two rows to put the border between
         return 0.0
-    ascending, first = np.sort(f), f.size - wanted
+    ascending = np.sort(f)
+    borders = 1 + np.flatnonzero(np.diff(ascending) > Options.least_gap * np.abs(ascending[[0, -1]]).max())
+    if not borders.size:
+        return 0.0
+    first = borders[np.argmin(np.abs(f.size - wanted - borders))]
+    if abs(f.size - first - wanted) >= abs(n_positive - wanted):
+        return 0.0
     return -0.5 * float(ascending[first - 1] + ascending[first])

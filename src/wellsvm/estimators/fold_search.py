@@ -43,12 +43,11 @@ __all__ = ["FoldSearch", "TrialData", "leaves_out_neighbors"]
 
 class Judged(NamedTuple):
     """What a fold says of a candidate: for every price a score, the values of its test rows that it is of, and the root
-    mean square of the unlabeled rows' values; and the functions, if they are kept."""
+    mean square of the unlabeled rows' values."""
 
     scores: list[float]
     values: list[FloatArray]
     sizes: list[float]
-    functions: list[Functions]
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,8 @@ class FoldSearch:
         Threads that share the folds.
     progress : Silent
         Whoever watches.
-    keeps_functions : bool
-        Whether the functions of all folds are kept, for `mean_function`.
+    averages : bool
+        Whether the folds' functions are averaged, for `mean_function`.
     """
 
     trials: list[SemiSupervisedSVCCV]
@@ -113,11 +112,12 @@ class FoldSearch:
     scorer: Any
     n_jobs: int | None
     progress: Silent
-    keeps_functions: bool
+    averages: bool
     _made: tuple[Rows, Coordinates | None] | None = field(default=None, init=False)
     _made_for: int = field(default=-1, init=False)
     _fold_shares: list[Shares | None] = field(default_factory=list, init=False)
     _judged: list[list[Judged]] = field(default_factory=list, init=False)  # by candidate and fold
+    _means: list[list[Functions]] = field(default_factory=list, init=False)  # by candidate and price, over the folds
 
     def __post_init__(self) -> None:
         first, data = self.trials[0], self.data
@@ -159,8 +159,10 @@ class FoldSearch:
             each = [bind(self._shares, rows, t, fold) for t in self.trials for fold in range(n_folds)]
             self._fold_shares = run(each, self.n_jobs)
         walks = [bind(self._along_grid, rows, space, number, fold) for fold in range(n_folds)]
-        judged = run(walks, self.n_jobs)
-        self._judged.append(judged)
+        judged, functions = zip(*run(walks, self.n_jobs))
+        self._judged.append(list(judged))
+        if self.averages:
+            self._means.append([Functions.mean(of_folds).in_model(rows) for of_folds in zip(*functions)])
         return np.transpose([of_fold.scores for of_fold in judged])
 
     def evidence_of_labels(self) -> LabelEvidence:
@@ -189,33 +191,27 @@ class FoldSearch:
     def mean_function(self, weights: FloatArray) -> Functions:
         """The mean over the folds of what candidates of one kernel found, after `scores`; weights of shape
         (n_candidates, n_prices)."""
-        weighed = [
-            (function, weight)
-            for of_candidate, own in zip(self._judged, weights)
-            for judged in of_candidate
-            for function, weight in zip(judged.functions, own)
-            if weight > 0
-        ]
-        functions, each = zip(*weighed)
-        return Functions.mean(functions, np.array(each))
+        return Functions.mean([self._means[k][p] for k, p in zip(*np.nonzero(weights))], weights[weights != 0])
 
-    def _along_grid(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Judged:
-        """Score of every price, and the values that it is of."""
+    def _along_grid(
+        self, rows: Rows, space: Coordinates | None, number: int, fold: int
+    ) -> tuple[Judged, list[Functions]]:
+        """What a fold says of every price, and the functions, if they are averaged."""
         data, trial, test = self.data, self.candidate(number)[0], self.folds[fold][1]
         walk = number * len(self.folds) + fold
         with self.progress.part(walk, "fold"):
             of_rows, functions = [], []
             for one in self._walk(rows, space, number, fold):
                 of_rows.append(values_of(one))
-                if self.keeps_functions:
-                    functions.append(Functions.of(rows, one))
+                if self.averages:
+                    functions.append(Functions.of(one))
             values, free = [f[test] for f in of_rows], np.flatnonzero(~data.partial.labeled)
             found = [held_out_score(self.scorer, trial.scoring, data.partial, f, data.X, test) for f in values]
         if data.options.verbose:
             best = int(np.argmax(found))
             tell(f"fold {walk + 1} of {self.n_searched}: score {found[best]:.3f} with C_unlabeled={data.grid[best]:g}")
         sizes = [float(np.linalg.norm(f[free])) / max(1, free.size) ** 0.5 for f in of_rows]
-        return Judged(found, values, sizes, functions)
+        return Judged(found, values, sizes), functions
 
     def _walk(self, rows: Rows, space: Coordinates | None, number: int, fold: int) -> Iterator[Found]:
         """What is found at every price. Rows not for training are held out: same rows, price 0."""

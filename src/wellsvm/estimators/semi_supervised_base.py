@@ -322,7 +322,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.classes_ = partial.classes
-        coefficients, intercepts, values = functions or Functions.of(rows, [fit.solution for fit in fits])
+        coefficients, intercepts, values = functions or Functions.of([fit.solution for fit in fits]).in_model(rows)
         self._store_coefficients(X, kernel, coefficients, intercepts)
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
         binary = len(fits) == 1

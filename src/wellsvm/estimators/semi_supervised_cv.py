@@ -231,11 +231,12 @@ stopping, weight_update, search, intercept_scaling, probability
         data = TrialData(
             X, partial, sample_weight, grid, self._loss(X), trials[0]._options(), seed_of(self.random_state)
         )
-        often = few and search_for_labels == "smooth" and isinstance(self.cv, Integral) and self.scoring is None
-        folds = self._folds(X, partial, often)
-        progress = self._progress(X, y, parts=len(matrices) * len(trials) * len(folds) + 1)
         # Functions of folds are averaged where that was measured: with few labels and smooth searches.
-        averages = few and search_for_labels == "smooth" and len(folds) >= Options.averaged_folds
+        averages = bool(few and not partial.labeled.all() and search_for_labels == "smooth")
+        often = averages and isinstance(self.cv, Integral) and self.scoring is None
+        folds = self._folds(X, partial, often)
+        averages = averages and len(folds) >= Options.averaged_folds
+        progress = self._progress(X, y, parts=len(matrices) * len(trials) * len(folds) + 1)
         search = FoldSearch(trials, data, matrices, folds, scorer, n_jobs, progress, averages)
         self.candidates_ = [
             {"gamma": kernel.gamma, "neighbors": neighbors, "balance": trial.balance}
@@ -281,9 +282,10 @@ stopping, weight_update, search, intercept_scaling, probability
         with search.progress.part(search.n_searched, title, parts=n_fits, max_iter=options.max_iter) as part:
             *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, search.n_jobs, part)
         label_sets = trial._label_sets(partial, shares and shares.shares)
-        functions = Functions.of(rows, [fit.solution for fit in fits])
+        functions = Functions.of([fit.solution for fit in fits]).in_model(rows)
         if mean is not None:
-            functions = mean.near_balance(label_sets, Options.share_slack)
+            slack = Options.share_slack if trial._estimates_shares() else 0.0  # a given balance is kept
+            functions = mean.near_balance(label_sets, slack)
         self._store(data.X, kernel, rows, partial, fits, options, functions)
         self._store_shares(partial, shares, label_sets)
         if flag("probability", self.probability):

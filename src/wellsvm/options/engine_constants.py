@@ -93,6 +93,11 @@ class EngineConstants:
     ended within a point of all 1,500 (four even splits)."""
     smooth_coordinates: int = 200
     """Leading coordinates that it moves in; in the same trial 20 to 300 made no difference on average."""
+    span_rows: int = 2500
+    """Rows up to which linear ones may be given by coordinates in their span, which takes all eigenvectors."""
+    span_saving: int = 200
+    """Linear rows are in their span if there is a feature for every 200 pairs of rows. Then a search takes half the
+    time or less, with the same result; at one for 320 pairs as much, for 500 a third more (docs/performance.md)."""
     smooth_memory: int = 20
     """Pairs of gradients that L-BFGS remembers: not measured."""
     smooth_steps: int = 1000

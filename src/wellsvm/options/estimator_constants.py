@@ -82,6 +82,9 @@ class EstimatorConstants:
     share_slack: float = 0.1
     """How far the share of positives of their mean may be from the one estimated: with 0 clusters are cut, and nearer
     than this some sets lose what others gain (docs/choices_cv.md, SemiSupervisedSVCCV)."""
+    least_gap: float = 1e-6
+    """Values of f that differ by less than this part of the largest are on one side of the border that it is given:
+    rounding would decide on which, where a model computes them anew. Kernel values in float32 are off by 1e-7."""
     few_gamma_factors: tuple[float, ...] = (1.0, 4.0)
     """Widths that it tries then. Of the four above, with neighbors these are the two best with 10 to 50 labels; 16 is
     far behind without them (docs/choices_cv.md, SemiSupervisedSVCCV)."""

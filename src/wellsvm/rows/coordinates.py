@@ -1,5 +1,7 @@
 """Coordinates in which f is linear, for a search that moves f itself: features, or leading coordinates of a kernel.
 
+Few rows of very many features span fewer dimensions than they have features: then the coordinates are in their span.
+
 Under a kernel they are Nystroem's (landmarks.py), the leading ones only: where all rows are landmarks these are the
 leading eigenvectors of the kernel matrix. A row that is labeled has no direction of its own there, so f cannot fit its
 label without moving its neighbors.
@@ -14,6 +16,7 @@ import numpy as np
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
+from wellsvm.rows.few import inner_products
 from wellsvm.rows.gram import GramRows
 from wellsvm.rows.landmarks import Landmarks
 from wellsvm.threads import slices
@@ -100,14 +103,40 @@ class KernelCoordinates:
         return KernelCoordinates(self.landmarks, np.ascontiguousarray(self.Z[chosen]), self.bias)
 
 
+class SpanCoordinates(KernelCoordinates):
+    """Coordinates in the span of linear rows, where f is: an orthonormal basis in place of the features."""
+
+    def __init__(self, rows: Rows, landmarks: Landmarks, Z: FloatArray) -> None:
+        super().__init__(landmarks, Z, 0.0)
+        self.rows = rows
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Weights of the features, and 0 for the constant feature."""
+        weights = self.rows.combine(super().coefficients(w)[:, None])[:, 0]
+        weights[-1] = 0.0
+        return weights
+
+    def constant(self, w: FloatArray) -> float:
+        """Nothing."""
+        return 0.0
+
+    def part(self, chosen: IntArray) -> SpanCoordinates:
+        """The coordinates of some rows. Functions are still given by all of them."""
+        return SpanCoordinates(self.rows, self.landmarks, np.ascontiguousarray(self.Z[chosen]))
+
+
 def coordinates_of(
     rows: Rows, labeled: IntArray, rng: np.random.Generator, options: Options = Options()
 ) -> FeatureCoordinates | KernelCoordinates:
     """Coordinates for rows; under a kernel ``labeled`` rows are landmarks first, as far as half of these go."""
-    if not isinstance(rows, GramRows):
-        return FeatureCoordinates(rows)
     n, most = rows.n_instances, options.smooth_landmarks
     chosen = np.arange(n)
+    if not isinstance(rows, GramRows):
+        features = FeatureCoordinates(rows)
+        if n > options.span_rows or features.n_coordinates * options.span_saving < n * n:
+            return features
+        span = Landmarks(inner_products(rows), chosen, options)
+        return SpanCoordinates(rows, span, span.coordinates)
     if n > most:
         own = labeled if 2 * labeled.size <= most else rng.choice(labeled, most // 2, replace=False)
         others = np.setdiff1d(chosen, own)
