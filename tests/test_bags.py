@@ -263,3 +263,11 @@ def test_arrays_of_bags_hold_numbers_in_three_dimensions():
     if (flat := sparse.coo_array(np.ones(3))).ndim == 1:  # SciPy before 1.13 makes a row of it
         with pytest.raises(ValueError, match=r"bag 0 has shape \(3,\)"):
             Bags.from_list([flat])
+
+
+def test_masked_cells_are_refused():
+    masked = np.ma.masked_equal(X, 5.0)
+    for make in (lambda: Bags(masked, SORTED), lambda: Bags.from_list([X[:2], masked[2:4]])):
+        with pytest.raises(ValueError, match=r"masked cells, first in row \d, column 1"):
+            make()
+    assert Bags(np.ma.masked_equal(X, 99.0), SORTED).X.shape == X.shape

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from wellsvm._input import checked_sparse, require_unique_names
+from wellsvm._not_numbers import refuse_masked
 from wellsvm._typing import Matrix
 from wellsvm.partial_labels import missing_cells
 from wellsvm.rows.blocks import Blocks
@@ -51,6 +52,7 @@ def as_matrix(X: Any, name: str) -> Matrix:
         return X
     if sparse.issparse(X):
         return checked_sparse(X, name)
+    refuse_masked(X, name, lambda row: f"row {row}")
     try:
         X = np.asarray(X)
     except (TypeError, ValueError) as error:

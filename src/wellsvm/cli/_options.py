@@ -188,7 +188,8 @@ Unlabeled = Annotated[
         "--unlabeled",
         metavar="LABEL|none|auto",
         help="The label that marks an unlabeled row, in addition to empty cells and nan. 'none': all rows are labeled. "
-        "'auto': 0 in an svmlight file with labels -1, 0 and 1, otherwise -1 if there are two or more other labels.",
+        "'auto': 0 in an svmlight file with labels -1, 0 and 1, else the number -1 if there are two or more others. "
+        "Among labels that are text, '-1' and 'NA' are classes unless you name them here.",
     ),
 ]
 PositiveClass = Annotated[

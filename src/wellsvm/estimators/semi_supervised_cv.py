@@ -111,7 +111,8 @@ stopping, weight_update, search, intercept_scaling, probability
 
     With at most 50 labels of two classes and the "smooth" search, and if unlabeled rows are used, f is the mean of the
     functions of the folds, which is more accurate than the function fitted on all rows. This needs five folds or more.
-    Its intercept is adjusted so that ``balance_found_`` is within 0.1 of ``balance_``.
+    Its intercept is adjusted so that a given balance is kept, and ``balance_found_`` is within 0.1 of an estimated one,
+    as far as rows with equal values of f can stay together.
 
     If also ``cv`` is a number and ``scoring`` is None, the folds are drawn twice, and values of f are divided by their
     root mean square before candidates are compared, because larger values alone can lower the loss. The best candidate
