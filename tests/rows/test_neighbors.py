@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -39,6 +40,15 @@ def test_coefficients_under_the_plain_kernel_give_the_same_values():
     coef = np.random.default_rng(1).standard_normal((2, len(K)))
     plain, intercept = rows.split_intercept(coef)
     np.testing.assert_allclose(K @ plain.T + intercept, rows.scores(np.ascontiguousarray(coef.T)), atol=1e-9)
+
+
+def test_threads_may_ask_for_plain_coefficients_at_once():
+    _, K, L = graph(120)
+    rows, coef = NeighborRows(K.copy(), L, 0.5), np.random.default_rng(1).standard_normal((1, 120))
+    expected, _ = rows.split_intercept(coef)
+    with ThreadPoolExecutor(4) as pool:
+        for plain, _ in pool.map(rows.split_intercept, [coef] * 2000):
+            np.testing.assert_array_equal(plain, expected)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -96,8 +96,9 @@ class _ByFactors:
         return np.asarray(linalg.lu_solve(self._factors, K, trans=1))
 
     def coefficients(self, coef: FloatArray) -> FloatArray:
-        """``(I + LK)^-1 coef``."""
-        return np.asarray(linalg.lu_solve(self._factors, coef))
+        """``(I + LK)^-1 coef``. Threads share the rows, and SciPy changes the pivots while it solves."""
+        factors, pivots = self._factors
+        return np.asarray(linalg.lu_solve((factors, pivots.copy()), coef))
 
 
 class _ByRoots:
