@@ -43,8 +43,8 @@ def test_coefficients_under_the_plain_kernel_give_the_same_values():
 
 
 def test_threads_may_ask_for_plain_coefficients_at_once():
-    _, K, L = graph(120)
-    rows, coef = NeighborRows(K.copy(), L, 0.5), np.random.default_rng(1).standard_normal((1, 120))
+    _, K, L = graph(300)
+    rows, coef = NeighborRows(K.copy(), L, 0.5), np.random.default_rng(1).standard_normal((1, 300))
     expected, _ = rows.split_intercept(coef)
     with ThreadPoolExecutor(4) as pool:
         for plain, _ in pool.map(rows.split_intercept, [coef] * 2000):
