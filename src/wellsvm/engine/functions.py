@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wellsvm._typing import FloatArray
-from wellsvm.engine.recipe import values_of
+from wellsvm.engine.recipe import stacked
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.options import Options
@@ -19,12 +19,12 @@ __all__ = ["Functions"]
 
 
 class Functions(NamedTuple):
-    """One function per two-class problem, in the form of the rows that it was found on, or as a model stores it.
+    """One function per two-class problem, as a model stores it: under the plain kernel, whatever its rows were.
 
     Attributes
     ----------
     coefficients : array of shape (n_problems, n_kept)
-        Coefficients in the form that the rows keep; in a model, weights of the features or coefficients of the rows.
+        Weights of the features, or coefficients of the rows.
     intercepts : array of shape (n_problems,)
         What is added to the function that the coefficients give.
     values : array of shape (n_rows, n_problems)
@@ -36,20 +36,14 @@ class Functions(NamedTuple):
     values: FloatArray
 
     @classmethod
-    def of(cls, solutions: Sequence[Solution | SmoothSolution]) -> Functions:
-        """The functions of these solutions, in the form of their rows."""
-        added = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in solutions])
-        return cls(np.stack([one.coefficients() for one in solutions]), added, values_of(solutions))
+    def of(cls, rows: Rows, solutions: Sequence[Solution | SmoothSolution]) -> Functions:
+        """The functions of these solutions, found on these rows."""
+        return cls(*stacked(rows, solutions))
 
     @classmethod
     def mean(cls, several: Sequence[Functions], weights: FloatArray | None = None) -> Functions:
-        """The mean of several of one form, problem by problem."""
+        """The mean of several, problem by problem."""
         return cls(*(np.average(part, axis=0, weights=weights) for part in zip(*several)))
-
-    def in_model(self, rows: Rows) -> Functions:
-        """These functions, found on ``rows``, as a model stores them: under the plain kernel, whatever the rows'."""
-        coefficients, intercepts = rows.split_intercept(self.coefficients)
-        return Functions(coefficients, intercepts + self.intercepts, self.values)
 
     def near_balance(self, label_sets: Sequence[BalancedLabels], slack: float) -> Functions:
         """These, shifted until the share of positives among the unlabeled rows is within ``slack`` of the bounds.

@@ -25,11 +25,12 @@ from wellsvm.engine.search import at_full_price, relaxation_adds_little, search
 from wellsvm.engine.smooth import SmoothSolution
 from wellsvm.engine.task import Guess, Opening, Task
 from wellsvm.options import Options
+from wellsvm.rows import Rows
 from wellsvm.solver.master import Solution, begin
 
 __all__ = [
     "Fit", "Guess", "Opening", "Task", "adds_nothing", "best_of", "fit", "opened", "opening_only", "relax", "search",
-    "settle", "solutions", "stage", "values_of",
+    "settle", "solutions", "stacked", "stage", "values_of",
 ]  # fmt: skip
 
 
@@ -169,6 +170,13 @@ class Fit:
     def y(self) -> LabelArray:
         """The allowed labels that agree best with f."""
         return self.task.labels.linear_oracle(self.scores())
+
+
+def stacked(rows: Rows, found: Sequence[Solution | SmoothSolution]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coefficients and intercepts of several two-class problems, as a model stores them, and values of all rows."""
+    coefficients, intercepts = rows.split_intercept(np.stack([one.coefficients() for one in found]))
+    added = np.array([one.added if isinstance(one, SmoothSolution) else 0.0 for one in found])
+    return coefficients, intercepts + added, values_of(found)
 
 
 def values_of(found: Sequence[Solution | SmoothSolution]) -> FloatArray:

@@ -162,7 +162,7 @@ class FoldSearch:
         judged, functions = zip(*run(walks, self.n_jobs))
         self._judged.append(list(judged))
         if self.averages:
-            self._means.append([Functions.mean(of_folds).in_model(rows) for of_folds in zip(*functions)])
+            self._means.append([Functions.mean(of_folds) for of_folds in zip(*functions)])
         return np.transpose([of_fold.scores for of_fold in judged])
 
     def evidence_of_labels(self) -> LabelEvidence:
@@ -204,7 +204,7 @@ class FoldSearch:
             for one in self._walk(rows, space, number, fold):
                 of_rows.append(values_of(one))
                 if self.averages:
-                    functions.append(Functions.of(one))
+                    functions.append(Functions.of(rows, one))
             values, free = [f[test] for f in of_rows], np.flatnonzero(~data.partial.labeled)
             found = [held_out_score(self.scorer, trial.scoring, data.partial, f, data.X, test) for f in values]
         if data.options.verbose:

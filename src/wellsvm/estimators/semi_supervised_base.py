@@ -21,7 +21,7 @@ from wellsvm.engine.checkpoint import Stages
 from wellsvm.engine.functions import Functions
 from wellsvm.engine.joint import joint_counts
 from wellsvm.engine.neighborhood import graph_of
-from wellsvm.engine.recipe import Fit, Guess, Opening, Task, stage
+from wellsvm.engine.recipe import Fit, Guess, Opening, Task, stacked, stage
 from wellsvm.engine.search import guess_of_known
 from wellsvm.engine.shares import Shares
 from wellsvm.engine.starts import best_aligned
@@ -322,7 +322,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         for name in ("proba_slope_", "proba_offsets_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.classes_ = partial.classes
-        coefficients, intercepts, values = functions or Functions.of([fit.solution for fit in fits]).in_model(rows)
+        coefficients, intercepts, values = functions or stacked(rows, [fit.solution for fit in fits])
         self._store_coefficients(X, kernel, coefficients, intercepts)
         self._store_report(fits, [np.stack(fit.relaxation.solution.state.labels) for fit in fits], options.tol)
         binary = len(fits) == 1

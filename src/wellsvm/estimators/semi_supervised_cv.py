@@ -283,7 +283,7 @@ stopping, weight_update, search, intercept_scaling, probability
         with search.progress.part(search.n_searched, title, parts=n_fits, max_iter=options.max_iter) as part:
             *_, fits = trial._path(rows, partial, shares, loss, way, accuracies, seed, space, search.n_jobs, part)
         label_sets = trial._label_sets(partial, shares and shares.shares)
-        functions = Functions.of([fit.solution for fit in fits]).in_model(rows)
+        functions = Functions.of(rows, [fit.solution for fit in fits])
         if mean is not None:
             slack = Options.share_slack if trial._estimates_shares() else 0.0  # a given balance is kept
             functions = mean.near_balance(label_sets, slack)
