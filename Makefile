@@ -146,7 +146,7 @@ reproduce: $(VENV)/.installed-experiments
 	@$(BIN)/python -m experiments reproduce $(TABLES) --jobs $(JOBS) $(ARGS)
 
 study: $(VENV)/.installed-experiments
-	@$(BIN)/python -m experiments study $(STUDIES) $(ARGS)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m experiments study $(STUDIES) $(ARGS)
 
 campaign-dask: $(VENV)/.installed-dask,experiments
 	@$(BIN)/python -m experiments campaign $(PARTS) --fill docs/guide_blocks.md $(ARGS)
