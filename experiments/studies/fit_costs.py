@@ -34,7 +34,7 @@ __all__ = ["COST_STUDIES"]
 OURS, REFUSED = "ours", "refused"
 # Rounds of one fit of each method: at least and at most, and the CPU seconds after which there are no more than the
 # least. A fit that is LONG is not measured again: it is long enough to be told from the next one.
-ROUNDS, MOST_ROUNDS, ENOUGH, LONG = 3, 25, 5.0, 5.0
+ROUNDS, MOST_ROUNDS, ENOUGH, LONG = 3, 100, 5.0, 5.0
 N_TEXT = 508_049
 TEXT_SIZES = (50_000, 100_000, 200_000, N_TEXT)
 RBF_SIZES = (1000, 2000, 4000, 8000)
