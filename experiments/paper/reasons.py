@@ -48,10 +48,6 @@ VERDICTS = {
         "difference or more: data, splits or preparation"
     ),
     "more splits": "none of the above on the splits of the table, but on more of them the one that is named",
-    "few splits": (
-        "off by less than two standard errors, and on other lots of as many splits the paper's algorithm agrees within "
-        "one, on as many of them as are named: the luck of the splits is reason enough"
-    ),
     "near a reading": (
         "another reading of the protocol takes away half of the difference or more; by it the paper's algorithm agrees "
         "within one standard error and the SVM, where it concerns it, within two"
@@ -167,23 +163,9 @@ class Reason:
             return "as the rivals"
         if self.more is not None and self.more.verdict not in WEAK:
             return "more splits"
-        by_chance = (self.cell.errors_off or 0.0) <= CHANCE
-        if by_chance and any(self.other_lots()):
-            return "few splits"
         if self.closing(CHANCE):
             return "near a reading"
-        return "chance" if by_chance else "open"
-
-    def other_lots(self) -> list[bool]:
-        """Whether the paper's algorithm agrees on each further lot of as many splits as the table has."""
-        if self.more is None:
-            return []
-        size, values = self.cell.n, self.more.cell.values
-        lots = [
-            [values[k] for k in range(first, first + size) if k in values] for first in range(size, len(values), size)
-        ]
-        std = self.row.case.paper_std[paper_name(AS_IN_PAPER)]
-        return [abs(_apart(lot, self.paper, std, self.protocol)[1]) <= AGREES for lot in lots if len(lot) == size]
+        return "chance" if (self.cell.errors_off or 0.0) <= CHANCE else "open"
 
 
 def reasons(tables: Sequence[PaperTable]) -> list[Reason]:
@@ -343,8 +325,6 @@ def _shown(reason: Reason) -> str:
         return f": {reason.closing() or reason.closing(CHANCE)}"
     if verdict == "larger class" and reason.constant is not None:
         return f": {Writer(reason.protocol).number(reason.constant[0])}"
-    if verdict == "few splits":
-        return f": {sum(reason.other_lots())} of {len(reason.other_lots())}"
     if verdict == "more splits" and more is not None:
         rests_on = _shown(more) or f", SVM {more.svm[1]:+.1f}, gain {more.gain.apart:.1f}"
         return f": {more.verdict}{rests_on} ({more.cell.n})"

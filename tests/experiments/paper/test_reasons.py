@@ -31,11 +31,10 @@ OFF = {
     "As the rivals": ((0, 5), (5, 5), -9),
     "Rivals disagree": ((0, 5), (5, 5), -9),
     "More splits": ((0, -5), (5, 5), -9),
-    "Few splits": ((0, 2), (5, 5), -9),
 }
 # On more splits: ours less the paper's figures of (SVM, the paper's algorithm), lot by lot.
 ON_MORE = {
-    "More splits": [(-5, -5)], "Few splits": [(0, 2), (0, 3), (0, 1)], "Small": [(0, 2), (0, 3)],
+    "More splits": [(-5, -5)], "Small": [(0, 2), (0, 3)],
     "Rivals disagree": [(0, 5), (0, 0)], "As the SVM": [(0, 0)],
 }  # fmt: skip
 EXPECTED = {
@@ -43,7 +42,6 @@ EXPECTED = {
     "Nearly read so": "near a reading",
     "Gain within two": "gain", "SVM far off": "SVM off", "Small": "chance", "Stand-in": "data",
     "As the rivals": "as the rivals", "Rivals disagree": "open", "More splits": "more splits",
-    "Few splits": "few splits",
 }  # fmt: skip
 
 
@@ -116,11 +114,6 @@ def test_the_text_has_a_line_for_each_and_says_what_verdicts_mean(tables):
     # The three sets that agree, one that the reading mends, one where it mends that method alone, and one where it
     # mends the paper's algorithm and leaves the SVM within two.
     assert [int(cell) for cell in line.split("|")[2:-1]] == [5, 6, len(OFF) + 2, 6, 6, len(OFF) + 2]
-
-
-def test_of_the_lots_on_more_splits_those_that_agree_are_counted(tables):
-    """The first lot is the table's own."""
-    assert "few splits: 1 of 2 " in next(line for line in reasons_text(tables).splitlines() if "| Few splits " in line)
 
 
 def test_without_all_tables_there_is_nothing_to_say(tables):
