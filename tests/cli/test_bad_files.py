@@ -102,7 +102,10 @@ BAD = {
     "csv: no header": Bad(CLUSTER, "d.csv", "1,2\n3,4\n5,6\n", "numbers in its first line"),
     "csv: not UTF-8": Bad(ROWS, "d.csv", CSV.encode() + b"\xff\xfe,2,x\n", "utf"),
     "csv: binary rubbish": Bad(ROWS, "d.csv", NOISE, "d.csv"),
-    "csv: too many cells": Bad(ROWS, "d.csv", CSV + "1,2,x,4\n", "more fields"),
+    "csv: too many cells": Bad(ROWS, "d.csv", CSV + "1,2,x,4\n", "a line has more cells than the header"),
+    "csv: decimal commas": Bad(
+        ROWS, "d.csv", "a;b;label\n1,5;2,0;x\n2,5;1,0;\n", "its cells seem to be separated by ';'"
+    ),
     "csv: too few cells": Bad(ROWS, "d.csv", CSV + "7\n", "column 'b' is empty in data row 6"),
     "csv: empty cell": Bad(ROWS, "d.csv", CSV + ",2,x\n", "column 'a' is empty in data row 6"),
     "csv: NaN cell": Bad(ROWS, "d.csv", CSV + "1,NaN,x\n", "column 'b' holds nan in data row 6"),
@@ -276,7 +279,7 @@ def test_another_separator_is_told(command, tmp_path, name, separator):
     done = command("fit", "semi-supervised", tmp_path / name, "-o", tmp_path / "model.skops")
     assert done.code == 1
     assert f"its cells seem to be separated by {separator!r}" in done.err
-    assert "Save it with commas, or with tabs and the suffix .tsv" in done.err
+    assert "Save it with commas and decimal points, or with tabs and the suffix .tsv" in done.err
 
 
 def test_text_that_is_not_utf_8_is_told(command, tmp_path):

@@ -277,7 +277,7 @@ def _require_separated(path: Path, columns: Sequence[str], form: Format) -> None
     if other is not None:
         raise ValueError(
             f"{path} has one column, {columns[0]!r:.60}: its cells seem to be separated by {other!r}, where {used!r} "
-            "is expected. Save it with commas, or with tabs and the suffix .tsv"
+            "is expected. Save it with commas and decimal points, or with tabs and the suffix .tsv"
         )
 
 
@@ -315,6 +315,9 @@ def _frame(path: Path, form: Format) -> Any:
             frame = read_csv(path, separator_of(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
+        if "found more fields" in first:
+            _require_separated(path, header_of_csv(path), form)  # decimal commas, between other separators
+            first = "a line has more cells than the header has names"
         way_out = "; save it as UTF-8" if "utf-8" in first.lower() else ""
         raise ValueError(f"{path} cannot be read as {form}: {first}{way_out}") from error
     return frame

@@ -100,7 +100,8 @@ def _head(path: Path) -> bytes:
 
 def header_of_csv(path: Path) -> tuple[Any, ...]:
     """The names in the first line of a CSV file as they stand there."""
-    return tuple(read_csv(path, separator_of(path), has_header=False, n_rows=1, infer_schema=False).row(0))
+    options = {"has_header": False, "n_rows": 1, "infer_schema": False, "truncate_ragged_lines": True}
+    return tuple(read_csv(path, separator_of(path), **options).row(0))
 
 
 def separator_of(path: Path) -> str:

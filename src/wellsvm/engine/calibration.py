@@ -36,20 +36,20 @@ def fit_logistic(
         Negative where scores rank the rows the wrong way round.
     offsets : array of shape (n_classes,)
     """
-    n_classes, each = scores.shape[1], weights[:, None]
-    ridge = np.append(slope_ridge, np.full(n_classes, offset_ridge))
-    aimed_at = np.append(np.vdot(each * targets, scores), weights @ targets)
-
-    theta = np.append(1.0, np.zeros(n_classes))
-    log_p, value = _logistic(theta, scores, targets, weights, ridge)
+    n_rows, n_classes = scores.shape
+    each, means = weights[:, None], np.empty((n_rows, 1 + n_classes))  # the latter of the derivatives of a row's logits
+    theta, ridge, aimed_at, squares = np.zeros((4, 1 + n_classes))
+    theta[0], ridge[0], ridge[1:] = 1.0, slope_ridge, offset_ridge
+    aimed_at[0], aimed_at[1:] = np.vdot(each * targets, scores), weights @ targets
+    p, value = _logistic(theta, scores, targets, weights, ridge)
     for _ in range(Options.logistic_steps):
-        p = np.exp(log_p)
         weighed = p * scores
-        means = np.column_stack([weighed.sum(axis=1), p])  # of the derivatives of a row's logits
-        of_slope, of_offsets = weights @ weighed, weights @ p
-        gradient = np.append(of_slope.sum(), of_offsets) - aimed_at + ridge * theta
-        curvature = np.diag(np.append(np.vdot(each * weighed, scores), of_offsets) + ridge)
-        curvature[0, 1:] = curvature[1:, 0] = of_slope
+        means[:, 0], means[:, 1:] = weighed.sum(axis=1), p
+        seen = weights @ means
+        gradient = seen - aimed_at + ridge * theta
+        squares[0], squares[1:] = np.vdot(each * weighed, scores), seen[1:]
+        curvature = np.diag(squares + ridge)
+        curvature[0, 1:] = curvature[1:, 0] = weights @ weighed
         curvature -= means.T @ (each * means)
         step = np.linalg.solve(curvature, gradient)
         left = float(gradient @ step)  # twice what the step would lower the loss by
@@ -58,7 +58,7 @@ def fit_logistic(
         start, before = theta, value
         for halvings in range(Options.logistic_halvings):
             theta = start - 0.5**halvings * step
-            log_p, value = _logistic(theta, scores, targets, weights, ridge)
+            p, value = _logistic(theta, scores, targets, weights, ridge)
             if value <= before:
                 break
     return float(theta[0]), theta[1:]
@@ -67,11 +67,14 @@ def fit_logistic(
 def _logistic(
     theta: FloatArray, scores: FloatArray, targets: FloatArray, weights: FloatArray, ridge: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Logarithms of the probabilities at slope and offsets ``theta``, and the loss with its ridge."""
+    """Probabilities at slope and offsets ``theta``, and the loss with its ridge."""
     logits = theta[0] * scores + theta[1:]
     logits -= logits.max(axis=1, keepdims=True)
-    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    return logits, float(-weights @ np.sum(targets * logits, axis=1) + 0.5 * ridge @ theta**2)
+    p = np.exp(logits)
+    sums = p.sum(axis=1, keepdims=True)
+    p /= sums
+    logits -= np.log(sums)
+    return p, float(0.5 * ridge @ theta**2 - weights @ np.sum(targets * logits, axis=1))
 
 
 def smoothed_targets(codes: IntArray, n_classes: int) -> FloatArray:

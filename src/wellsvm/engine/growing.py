@@ -15,7 +15,7 @@ from wellsvm.labels.balanced import BalancedLabels
 from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
-from wellsvm.solver.master import fit_svm
+from wellsvm.solver.master import begin, solve_svm
 
 __all__ = ["grown_share"]
 
@@ -42,14 +42,11 @@ def grown_share(rows: Rows, codes: IntArray, loss: str, C: FloatArray, seed: int
     rows, codes, C = some_unlabeled(rows, codes, C, options.sampled_rows, rng)
     known, unlabeled = codes >= 0, codes == -1
     y = np.where(known, 2 * codes - 1, 0).astype(np.int8)
-    price, alpha = options.grown_price * float(C[known].mean()), None
+    price = options.grown_price * float(C[known].mean())
+    state = begin(rows, BalancedLabels.known(y), Losses.of(loss, np.where(known, C, 0.0)), options=options)
     for lead in (*options.grown_leads, None):
-        prices = np.where(known, C, np.where(y != 0, price, 0.0))
-        svm = fit_svm(
-            rows, BalancedLabels.known(y), Losses.of(loss, prices), y, tol=options.rough * options.tol, rng=rng,
-            alpha=alpha, options=options,
-        )  # fmt: skip
-        f, alpha = svm.scores(), svm.alpha
+        state.reprice(Losses.of(loss, np.where(known, C, np.where(y != 0, price, 0.0))))
+        f = solve_svm(state, y.copy(), rng, options.rough * options.tol).scores()
         if lead is not None:
             sure = np.abs(f) > lead * np.abs(f[known]).mean()
             y[unlabeled] = np.where(sure, np.sign(f), 0.0)[unlabeled]

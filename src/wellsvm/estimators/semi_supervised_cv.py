@@ -227,8 +227,7 @@ stopping, weight_update, search, intercept_scaling, probability
         search_for_labels = self._search_for(X, len(partial.classes))
         grid, trials = self._grid(few and search_for_labels != "local"), self._trials(search_for_labels)
         matrices = self._matrices(X, few, float(self._prices(X, partial, sample_weight, grid[-1]).max()))
-        for trial in trials:
-            trial._inits(partial, trial._label_sets(partial))
+        self._require_balances(trials, partial)
         data = TrialData(
             X, partial, sample_weight, grid, self._loss(X), trials[0]._options(), seed_of(self.random_state)
         )
@@ -382,6 +381,16 @@ stopping, weight_update, search, intercept_scaling, probability
         given = [self.neighbors] if self.neighbors is None else _sequence("neighbors", self.neighbors)
         numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]
         return sorted(set(numbers), key=lambda n: 0 if n is None else n)
+
+    def _require_balances(self, trials: list[SemiSupervisedSVCCV], partial: PartialLabels) -> None:
+        """Refuse balances that no labels of these rows have, before anything is fitted."""
+        for trial in trials:
+            try:
+                trial._inits(partial, trial._label_sets(partial))
+            except (ValueError, TypeError) as error:
+                if self.balances is None:
+                    raise
+                raise type(error)(f"balances has an entry that cannot be used: {error}") from error
 
     def _trials(self, search: str) -> list[SemiSupervisedSVCCV]:
         """This estimator with each balance to try, and the search that is taken."""

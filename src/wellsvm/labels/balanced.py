@@ -73,9 +73,8 @@ class BalancedLabels(LabelSet):
         n_positive = self.low
         if self.low < self.high:
             n_positive = min(max(int(np.count_nonzero((scores > 0) & free)), self.low), self.high)
-        y = self.y_known.copy()
-        np.copyto(y, -1, where=free)
-        np.copyto(y, 1, where=largest(scores, n_positive, free))
+        y = self.y_known - free.view(np.int8)
+        y += 2 * largest(scores, n_positive, free).view(np.int8)
         return y
 
     @classmethod

@@ -182,7 +182,7 @@ class GramState(State):
             stop_if_cancelled()
             _, loss, half, linear, n_moved, n_more, solved = self.rows.native.descend_svm(
                 losses.cap, losses.ridge, curvature, self.alpha, self.labels[0], coef, f, self.rows.bias,
-                goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, int(rng.integers(2**63)), rows,
+                goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, rng.bit_generator.random_raw() >> 1, rows,
             )  # fmt: skip
             self._spent += n_moved * self.rows.n_instances
             n_epochs += n_more

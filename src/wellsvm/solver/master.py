@@ -380,7 +380,7 @@ def solve_svm(
     The state goes on from its dual variables. One that has solved an SVM before is taken over: that SVM is gone.
     """
     state.relabel(y)
-    return solve_master(state, np.ones(1), state.priced() if rows is None else rows, rng, tol, at_gap=True)
+    return solve_master(state, np.array([1.0]), state.priced() if rows is None else rows, rng, tol, at_gap=True)
 
 
 def fit_svm(
