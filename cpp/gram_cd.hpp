@@ -189,8 +189,8 @@ inline bool is_solved(const SvmReport &report, const Ending &ending) {
     return report.violation <= ending.goal || gap <= ending.tol * (upper < 0.0 ? -upper : upper);
 }
 
-// Entries of a row of K that are asked for as soon as it is known that its row moves.
-constexpr std::int64_t asked_for = 2048;
+// A processor that waits for a row of so many entries at most does other steps meanwhile; more are asked for ahead.
+constexpr std::int64_t long_row = 2048;
 
 // out[l] += sum_q steps[q] (rows[q][l] + offset): one look at `out` for several steps, whose rows arrive side by side.
 template <int Q, class Real>
@@ -202,18 +202,21 @@ inline void add_rows(const Real *const *rows, const double *steps, double offset
         c[q] = steps[q];
         constant += offset * c[q];
     }
-    constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);
-    for (std::int64_t begin = 0; begin < n; begin += block) {
-        const std::int64_t end = begin + block < n ? begin + block : n;
-        if (n > asked_for && begin + ahead < n)
-            for (int q = 0; q < Q; ++q)
-                for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k[q] + begin + ahead + l);
+    const auto add = [&](std::int64_t begin, std::int64_t end) {
 #pragma omp simd
         for (std::int64_t l = begin; l < end; ++l) {
             double sum = constant;
             for (int q = 0; q < Q; ++q) sum += c[q] * static_cast<double>(k[q][l]);
             out[l] += sum;
         }
+    };
+    if (n <= long_row) return add(0, n);
+    constexpr std::int64_t block = 64, ahead = 512, line = 64 / sizeof(Real);
+    for (std::int64_t begin = 0; begin < n; begin += block) {
+        if (begin + ahead < n)
+            for (int q = 0; q < Q; ++q)
+                for (std::int64_t l = 0; l < block; l += line) WELLSVM_PREFETCH(k[q] + begin + ahead + l);
+        add(begin, begin + block < n ? begin + block : n);
     }
 }
 
@@ -232,9 +235,7 @@ template <class Real> struct Pending {
         return value;
     }
     void add(std::int64_t i, double step) {
-        constexpr std::int64_t line = 64 / sizeof(Real);
         rows[n] = gram_row(K, i);
-        for (std::int64_t l = 0; l < K.n_instances && l < asked_for; l += line) WELLSVM_PREFETCH(rows[n] + l);
         steps[n++] = step;
         if (n == 4) settle();
     }
