@@ -17,7 +17,7 @@ from wellsvm.losses import Losses
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.few import as_matrix, in_rows
-from wellsvm.solver.master import begin, solve_svm
+from wellsvm.solver.master import Solution, fit_svm
 from wellsvm.threads import slices
 
 __all__ = ["LEFT_OUT", "Supervised", "fold_of", "own_order", "some_unlabeled", "supervised_values"]
@@ -75,18 +75,16 @@ def supervised_values(
         C[labeled] / C[labeled].mean(),
     )
     fold, counts = fold_of(codes, options.folds, rng), np.bincount(codes, minlength=n_classes)
-    columns, tol = [1] if n_classes == 2 else range(n_classes), options.rough * options.tol
+    columns = [1] if n_classes == 2 else range(n_classes)
     out_of_fold, points, matrix = np.zeros((labeled.size, len(columns))), [], as_matrix(near, rows)
     for column, k in enumerate(columns):
         y = np.where(codes == k, 1, -1).astype(np.int8)
         # the same for every class: in which order they come must not count
         orders = deepcopy(rng) if len(columns) > 1 else rng
-        state = begin(matrix, BalancedLabels.known(y), _balanced(y, C), options=options)
-        points.append(solve_svm(state, y, orders, tol).coefficients())
+        points.append(_balanced_svm(matrix, y, C, orders, options).coefficients())
         for f in range(int(fold.max()) + 1):
             held_out = fold == f
-            state.reprice(_balanced(y, np.where(held_out, 0.0, C)))
-            svm = solve_svm(state, y, orders, tol)
+            svm = _balanced_svm(matrix, y, np.where(held_out, 0.0, C), orders, options)
             known = held_out & (counts[codes] > 1)
             out_of_fold[known, column] = svm.scores()[known]
     means = near.combine(np.eye(n_classes)[codes] / counts)
@@ -104,12 +102,14 @@ def _moved_up(values: FloatArray, chosen: IntArray, options: Options) -> FloatAr
     return values[: chosen.size]
 
 
-def _balanced(y: LabelArray, C: FloatArray) -> Losses:
-    """The losses of rows with the labels y, both sides at the same price in all."""
+def _balanced_svm(rows: Rows, y: LabelArray, C: FloatArray, rng: np.random.Generator, options: Options) -> Solution:
+    """The SVM of the labels y, both sides at the same price in all."""
     positive = y > 0
     sides = [float(C @ side) for side in (positive, ~positive)]
     factors = [sum(sides) / (2 * side) if side > 0 else 0.0 for side in sides]
-    return Losses.of("hinge", C * np.where(positive, *factors))
+    prices = C * np.where(positive, *factors)
+    tol = options.rough * options.tol
+    return fit_svm(rows, BalancedLabels.known(y), Losses.of("hinge", prices), y, tol=tol, rng=rng, options=options)
 
 
 def fold_of(codes: IntArray, most: int, rng: np.random.Generator) -> IntArray:
