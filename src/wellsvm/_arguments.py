@@ -21,7 +21,7 @@ from wellsvm.options import Options
 
 __all__ = [
     "as_array", "at_least", "at_most", "choice", "flag", "number", "path", "price", "require_class", "require_prices",
-    "sample_weights", "seed_of", "threads", "whole_number", "whole_numbers",
+    "sample_weights", "seed_of", "sequence", "threads", "whole_number", "whole_numbers",
 ]  # fmt: skip
 
 
@@ -123,6 +123,16 @@ def price(name: str, value: Any, *, open_low: bool = True) -> float:
         limits = f"between {Options.least_price:g} and {Options.largest_price:g}"
         raise ValueError(f"{name} must be {limits}; got {name}={value!r}")
     return checked
+
+
+def sequence(name: str, values: Any) -> list[Any]:
+    """Values to try, at least one; what is no sequence is the only one."""
+    is_array = hasattr(values, "__array__") and np.ndim(values) > 0
+    several = is_array or isinstance(values, (list, tuple, set, range))
+    given = list(values) if several else [values]
+    if not given:
+        raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
+    return given
 
 
 def sample_weights(values: Any, X: Any) -> FloatArray:

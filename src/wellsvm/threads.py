@@ -84,9 +84,7 @@ def run(tasks: Sequence[Callable[[], Value]], n_jobs: int | None = None) -> list
     The calling thread works, too: passes over the rows may take a millisecond, and to start a thread and to wait for
     it takes a tenth of that.
     """
-    if len(tasks) == 1:
-        return [tasks[0]()]
-    n_threads = min(effective_n_jobs(n_jobs), len(tasks))
+    n_threads = min(effective_n_jobs(n_jobs), len(tasks)) if len(tasks) > 1 else 1
     if n_threads <= 1:
         return [task() for task in tasks]
     work = _Work(tasks)

@@ -102,9 +102,29 @@ BAD = {
     "csv: no header": Bad(CLUSTER, "d.csv", "1,2\n3,4\n5,6\n", "numbers in its first line"),
     "csv: not UTF-8": Bad(ROWS, "d.csv", CSV.encode() + b"\xff\xfe,2,x\n", "utf"),
     "csv: binary rubbish": Bad(ROWS, "d.csv", NOISE, "d.csv"),
-    "csv: too many cells": Bad(ROWS, "d.csv", CSV + "1,2,x,4\n", "a line has more cells than the header"),
+    "csv: too many cells": Bad(
+        ROWS,
+        "d.csv",
+        CSV + "1,2,x,4\n",
+        "line 7 has 4 cells; columns named in the first line: 3",
+    ),
     "csv: decimal commas": Bad(
         ROWS, "d.csv", "a;b;label\n1,5;2,0;x\n2,5;1,0;\n", "its cells seem to be separated by ';'"
+    ),
+    "csv: decimal commas, a comma in a name": Bad(
+        ROWS, "d.csv", "a;b, cm;label\n1,5;2,0;x\n", "its cells seem to be separated by ';'"
+    ),
+    "csv: decimal commas, not UTF-8": Bad(
+        ROWS, "d.csv", "\xe4;b;label\n1,5;2,0;x\n".encode("latin-1"), "its cells seem to be separated by ';'"
+    ),
+    "csv: decimal commas in quotes": Bad(
+        ROWS, "d.csv", 'a,label\n"1,5",x\n"2,5",\n', "save the file with decimal points, not commas"
+    ),
+    "csv: a title above the names": Bad(
+        ROWS, "d.csv", "My data\n" + CSV, "line 2 has 3 cells; columns named in the first line: 1"
+    ),
+    "csv: first line blank": Bad(
+        ROWS, "d.csv", "\na;b;label\n1,5;2,5;x\n", "its first line, which must name the columns, is blank"
     ),
     "csv: too few cells": Bad(ROWS, "d.csv", CSV + "7\n", "column 'b' is empty in data row 6"),
     "csv: empty cell": Bad(ROWS, "d.csv", CSV + ",2,x\n", "column 'a' is empty in data row 6"),
@@ -279,7 +299,7 @@ def test_another_separator_is_told(command, tmp_path, name, separator):
     done = command("fit", "semi-supervised", tmp_path / name, "-o", tmp_path / "model.skops")
     assert done.code == 1
     assert f"its cells seem to be separated by {separator!r}" in done.err
-    assert "Save it with commas and decimal points, or with tabs and the suffix .tsv" in done.err
+    assert "Save it with decimal points, separated by commas, or by tabs with the suffix .tsv" in done.err
 
 
 def test_text_that_is_not_utf_8_is_told(command, tmp_path):

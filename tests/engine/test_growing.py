@@ -43,9 +43,7 @@ def test_a_seed_gives_the_same_share_twice_and_prices_of_unlabeled_rows_do_not_c
 
 def test_of_many_unlabeled_rows_a_sample_is_looked_at(monkeypatch):
     sizes, begin = [], growing.begin
-    monkeypatch.setattr(
-        growing, "begin", lambda rows, *a, **k: sizes.append(rows.n_instances) or begin(rows, *a, **k)
-    )
+    monkeypatch.setattr(growing, "begin", lambda rows, *a, **k: sizes.append(rows.n_instances) or begin(rows, *a, **k))
     X, codes, truth = clouds(n_unlabeled=500, distance=6.0)
     found = grown_share(LinearRows(X, 1.0), codes, "hinge", np.ones(len(codes)), 0, Options(sampled_rows=100))
     assert sizes == [110]

@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -27,6 +28,7 @@ from wellsvm import SemiSupervisedSVC
 from wellsvm.datasets import make_sparse_text
 from wellsvm.engine.report import ACT, Status
 from wellsvm.model_selection import SemiSupervisedSplit, hide_labels
+from wellsvm.options import Options
 
 
 def clouds(seed=0, n=80, n_labeled=12, n_classes=2, n_features=4, distance=1.0):
@@ -293,6 +295,27 @@ def test_too_few_iterations_are_told_with_what_was_reached_what_was_wanted_and_w
     assert model.n_iter_ == 1
     for part in ("SemiSupervisedSVC", "max_iter reached", "relative gap", "relative violation", "wanted 0.0001", "Try"):
         assert part in message
+
+
+def rare_digit(digit=3, n=200, n_labeled=10):
+    """One digit in ten, centered and not scaled: every label vector lowers the relaxation's objective by a lot."""
+    X, truth = load_digits(return_X_y=True)
+    rng = np.random.default_rng(digit)
+    one, others = (rng.permutation(np.flatnonzero((truth == digit) == is_one)) for is_one in (True, False))
+    rows = rng.permutation(np.append(one[: n // 10], others[: n - n // 10]))
+    return (X - X.mean(axis=0))[rows], np.where(np.arange(n) < n_labeled, truth[rows] == digit, np.nan)
+
+
+@pytest.mark.parametrize("search", ["annealed", "local"])
+def test_a_relaxation_that_a_search_follows_is_not_solved_beyond_a_few_label_vectors(search):
+    X, y = rare_digit()
+    model = fit(X, y, search=search)
+    assert (model.n_iter_, model.status_) == (Options.start_labelings, Status.ENOUGH)
+    # What was asked for is done: fewer, another oracle, or the relaxation itself.
+    for asked in ({"max_iter": 3}, {"max_iter": 7, "refine": False}, {"max_iter": 7, "oracle": "climb"}):
+        with pytest.warns(ConvergenceWarning, match="max_iter reached"):
+            model = fit(X, y, search=search, **asked)
+        assert (model.n_iter_, model.status_) == (asked["max_iter"], Status.MAX_ITER)
 
 
 # ------------------------------------------------------------------ limits that are other methods

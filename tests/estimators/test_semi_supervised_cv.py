@@ -608,10 +608,12 @@ def test_widths_neighbors_and_balances_are_tried_together_and_the_best_is_fitted
 @pytest.mark.parametrize("wrong", [3, (0.9, 0.1), "half"])
 def test_a_balance_that_cannot_be_is_refused_under_the_name_it_was_given_by(wrong):
     X, y, _ = clouds()
-    with pytest.raises(ValueError, match="balances has an entry that cannot be used: .*balance="):
+    with pytest.raises(ValueError, match=r"balances has an entry that cannot be used: .*balance="):
         fit(X, y, balances=[0.5, wrong])
-    with pytest.raises(ValueError, match="^balance"):
+    with pytest.raises(ValueError, match=r"^balance[ =]"):
         fit(X, y, balance=wrong)
+    with pytest.raises(ValueError, match=r"^init must be"):
+        fit(X, y, balances=[0.5], init="nonsense")
 
 
 def test_few_labels_choose_among_few_candidates_and_the_given_width_without_neighbors_is_the_first():

@@ -19,6 +19,7 @@ from wellsvm.cli._data import (
 )
 from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._frames import batches_of_csv, batches_of_parquet, polars, separator_of
+from wellsvm.cli._unreadable import unreadable
 
 __all__ = ["batches"]
 
@@ -80,5 +81,4 @@ def _errors_named(path: Path, form: Format, frames: Iterator[Any]) -> Iterator[A
     try:
         yield from frames
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"{path} cannot be read as {form}: {first}") from error
+        raise unreadable(path, form, error) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from wellsvm._memory import available_memory
 from wellsvm._typing import FloatArray, Matrix
 from wellsvm.cli._formats import Format, Layout
 from wellsvm.cli._frames import header_of_csv, polars, read_csv, read_parquet, separator_of
+from wellsvm.cli._unreadable import require_separated, unreadable
 from wellsvm.datasets import load_npz
 from wellsvm.rows.folder import open_rows
 
@@ -232,7 +234,8 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     pl = polars()
     if frame.columns and all(_is_number(name) for name in frame.columns):
         raise ValueError(f"{path} has numbers in its first line, which must name the columns")
-    _require_separated(path, frame.columns, form)
+    if form is Format.CSV:
+        require_separated(path, frame.columns)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     columns = frame.columns
     given = [name for name in (layout.label, layout.bag, *layout.ignore, *layout.keep) if name is not None]
@@ -268,19 +271,6 @@ def table_of_frame(path: Path, frame: Any, layout: Layout, form: Format) -> Tabl
     return Table(X, y, groups, Layout(layout.label, layout.bag, layout.ignore, features), form, kept)
 
 
-def _require_separated(path: Path, columns: Sequence[str], form: Format) -> None:
-    """Refuse a file whose only column has a name that another separator would part."""
-    if form is not Format.CSV or len(columns) != 1:
-        return
-    used = separator_of(path)
-    other = next((mark for mark in (",", ";", "\t", "|") if mark != used and mark in columns[0]), None)
-    if other is not None:
-        raise ValueError(
-            f"{path} has one column, {columns[0]!r:.60}: its cells seem to be separated by {other!r}, where {used!r} "
-            "is expected. Save it with commas and decimal points, or with tabs and the suffix .tsv"
-        )
-
-
 def _require_distinct(path: Path, columns: Sequence[str], used: set[str]) -> None:
     """No name twice among those that are used; polars has renamed the second column of a name in a CSV file."""
     for name in columns:
@@ -314,12 +304,7 @@ def _frame(path: Path, form: Format) -> Any:
         else:
             frame = read_csv(path, separator_of(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        if "found more fields" in first:
-            _require_separated(path, header_of_csv(path), form)  # decimal commas, between other separators
-            first = "a line has more cells than the header has names"
-        way_out = "; save it as UTF-8" if "utf-8" in first.lower() else ""
-        raise ValueError(f"{path} cannot be read as {form}: {first}{way_out}") from error
+        raise unreadable(path, form, error) from error
     return frame
 
 
@@ -346,9 +331,10 @@ def _numbers(path: Path, series: Any, needed: bool) -> FloatArray:
     values = series.cast(pl.Float64, strict=False)
     text = np.flatnonzero((values.is_null() & series.is_not_null()).to_numpy())
     if text.size:
-        raise ValueError(
-            f"{where} holds {series[int(text[0])]!r} in data row {text[0] + 1}, which is not a number; {way_out}"
-        )
+        cell = series[int(text[0])]
+        if re.fullmatch(r"[-+]?\d+,\d+", cell.strip()):
+            way_out = "save the file with decimal points, not commas"
+        raise ValueError(f"{where} holds {cell!r} in data row {text[0] + 1}, which is not a number; {way_out}")
     numbers = values.to_numpy()
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:

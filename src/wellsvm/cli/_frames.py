@@ -19,6 +19,7 @@ __all__ = [
     "batches_of_csv",
     "batches_of_parquet",
     "header_of_csv",
+    "is_packed",
     "polars",
     "read_csv",
     "read_parquet",
@@ -75,8 +76,7 @@ def batches_of_parquet(path: Path) -> Iterator[tuple[Any, float]]:
 
 def batches_of_csv(path: Path, separator: str) -> Iterator[tuple[Any, float]]:
     """The same of a CSV file; one that is packed is unpacked in memory, as by `read_csv`."""
-    head = _head(path)
-    if head == ZSTD or head.startswith(GZIP) or head[:2] in ZLIB:
+    if is_packed(path):
         yield from ((frame, 1.0) for frame in read_csv(path, separator).iter_slices(ROWS))
     else:
         options = {"infer_schema_length": None, "separator": separator}
@@ -93,6 +93,12 @@ def _collected(lazy: Any) -> Iterator[tuple[Any, float]]:
         yield frame, min(1.0, n_seen / n_rows)
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed in a way that `read_csv` unpacks."""
+    head = _head(path)
+    return head == ZSTD or head.startswith(GZIP) or head[:2] in ZLIB
+
+
 def _head(path: Path) -> bytes:
     with open(path, "rb") as file:
         return file.read(4)
@@ -100,8 +106,7 @@ def _head(path: Path) -> bytes:
 
 def header_of_csv(path: Path) -> tuple[Any, ...]:
     """The names in the first line of a CSV file as they stand there."""
-    options = {"has_header": False, "n_rows": 1, "infer_schema": False, "truncate_ragged_lines": True}
-    return tuple(read_csv(path, separator_of(path), **options).row(0))
+    return tuple(read_csv(path, separator_of(path), has_header=False, n_rows=1, infer_schema=False).row(0))
 
 
 def separator_of(path: Path) -> str:

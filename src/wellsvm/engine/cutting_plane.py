@@ -73,7 +73,8 @@ def cutting_plane(
                 solution = solve_master(state, mu_before, rows, rng, *well)
                 n_epochs, mu, small = n_epochs + solution.n_epochs, solution.mu, True
             candidate = _separate(state, solution, rng)  # step 5
-            violation = max(0.0, 0.5 * (candidate.squared_norm - float(solution.squared_norms.max())))  # rounding may pass it
+            violation = 0.5 * (candidate.squared_norm - float(solution.squared_norms.max()))
+            violation = max(violation, 0.0)  # below 0 by rounding only
             status = _stopping_rule(solution.upper, violation, before, small, state)
             if small or (status is None and not last):
                 break  # another label vector follows, or a search: no need to solve this master well

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from wellsvm._arguments import number, whole_number
+from wellsvm._arguments import number, sequence, whole_number
 from wellsvm._typing import BoolArray, FloatArray, IntArray
 from wellsvm.bags import Bags
 from wellsvm.estimators.held_out_choice import Decided
@@ -99,7 +99,4 @@ def values_of(name: str, values: Any, *, open_low: bool = False) -> list[float]:
     """Values to try: numbers of at least 0, or above it if ``open_low``, in rising order, each once."""
     if isinstance(values, str | Set | Mapping | Iterator) or np.ndim(values) > 1:  # no order, or gone after one fit
         raise TypeError(f"{name} must be a sequence of numbers, or None for the default; got {values!r}")
-    given = [values] if np.ndim(values) == 0 else list(values)
-    if not given:
-        raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
-    return sorted({number(name, value, low=0.0, open_low=open_low) for value in given})
+    return sorted({number(name, value, low=0.0, open_low=open_low) for value in sequence(name, values)})

@@ -111,7 +111,8 @@ class SemiSupervisedSVC(ProbabilityMixin, SemiSupervisedBase):
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Maximum number of label vectors.
+        Maximum number of label vectors. With ``refine`` and the usual ``oracle`` there are at most 5, as the search
+        makes the result, and 1 under a kernel.
     warm_start : bool, default=False
         Whether a second `fit` on the same rows starts from the labels and dual variables of the first.
     random_state : int, RandomState or None, default=None

@@ -198,12 +198,20 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
         return "annealed" if search == "auto" else search
 
     def _options(self) -> Options:
-        search = self._search()
+        search, how = self._search(), self._how_to_relax()
         if search == "smooth":
-            return options_of(self, smooth=True, judge_errors=Options.smooth_errors)
-        if search == "local":
-            return options_of(self)
-        return options_of(self, search_prices=Options.annealed_prices, sure_margin=Options.semi_supervised_margin)
+            how |= {"smooth": True, "judge_errors": Options.smooth_errors}
+        elif search == "annealed":
+            how |= {"search_prices": Options.annealed_prices, "sure_margin": Options.semi_supervised_margin}
+        return options_of(self, **how)
+
+    def _how_to_relax(self) -> dict[str, Any]:
+        """A relaxation that is no more than where a search starts has few label vectors; a user who chooses another
+        oracle wants the relaxation itself."""
+        starts = flag("refine", self.refine) and self.oracle == Options.oracle
+        if not starts or whole_number("max_iter", self.max_iter, low=1) <= Options.start_labelings:
+            return {}
+        return {"max_iter": Options.start_labelings, "relaxation_starts": True}
 
     @staticmethod
     def _coordinates(
@@ -303,7 +311,7 @@ class SemiSupervisedBase(CallbackSupportMixin, ClassifierMixin, KernelModel):
             if check and not (keeps_known if self._estimates_shares() else labels.contains(init)):
                 raise ValueError(
                     "init contradicts the known labels or the balance: among the unlabeled rows between "
-                    f"{labels.low} and {labels.high} must be positive; change init, or pass balance=None"
+                    f"{labels.low} and {labels.high} must be positive; change init, or allow another balance"
                 )
         return list(inits)
 

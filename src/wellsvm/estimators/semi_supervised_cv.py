@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from sklearn.metrics import get_scorer
 
-from wellsvm._arguments import flag, number, price, seed_of, threads, whole_number
+from wellsvm._arguments import flag, number, price, seed_of, sequence, threads, whole_number
 from wellsvm._typing import FloatArray, IntArray, Matrix
 from wellsvm.engine.functions import Functions
 from wellsvm.engine.recipe import Fit, Task
@@ -225,9 +225,8 @@ stopping, weight_update, search, intercept_scaling, probability
         X, partial = self._validate(X, y)
         few = np.count_nonzero(partial.labeled) <= Options.few_labels
         search_for_labels = self._search_for(X, len(partial.classes))
-        grid, trials = self._grid(few and search_for_labels != "local"), self._trials(search_for_labels)
+        grid, trials = self._grid(few and search_for_labels != "local"), self._trials(search_for_labels, partial)
         matrices = self._matrices(X, few, float(self._prices(X, partial, sample_weight, grid[-1]).max()))
-        self._require_balances(trials, partial)
         data = TrialData(
             X, partial, sample_weight, grid, self._loss(X), trials[0]._options(), seed_of(self.random_state)
         )
@@ -347,7 +346,8 @@ stopping, weight_update, search, intercept_scaling, probability
     def _grid(self, few: bool = False) -> FloatArray:
         """Prices to try, 0 first. A local search needs the lower ones on its way; few labels cannot tell them apart."""
         usual = Options.few_label_prices if few else PAPER_GRID
-        return _rising("Cs_unlabeled", usual if self.Cs_unlabeled is None else self.Cs_unlabeled)
+        given = sequence("Cs_unlabeled", usual if self.Cs_unlabeled is None else self.Cs_unlabeled)
+        return np.unique([0.0, *(price("Cs_unlabeled", C, open_low=False) for C in given)])
 
     def _matrices(self, X: Matrix, few: bool, C: float) -> list[tuple[Kernel, int | None]]:
         """Kernels, and neighbors to mix them with, those without first. Few labels choose among few: the width is
@@ -368,7 +368,7 @@ stopping, weight_update, search, intercept_scaling, probability
             return [kernel]
         if kernel.name not in ("rbf", "poly", "sigmoid"):
             raise ValueError(f"gammas has no meaning for kernel={self.kernel!r}; use kernel='rbf', or gammas=None")
-        gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in _sequence("gammas", gammas)]
+        gammas = [number("gammas", gamma, low=0.0, open_low=True) for gamma in sequence("gammas", gammas)]
         return [replace(kernel, gamma=gamma) for gamma in gammas]
 
     def _neighbor_grid(self, X: Matrix, C: float) -> list[int | None]:
@@ -378,37 +378,20 @@ stopping, weight_update, search, intercept_scaling, probability
                 X.shape[0] <= Options.most_rows_for_neighbors and self.cache_size is None and not isinstance(X, Blocks)
             )
             return [None, Options.usual_neighbors] if few and not leaves_out_neighbors(self, X, C) else [None]
-        given = [self.neighbors] if self.neighbors is None else _sequence("neighbors", self.neighbors)
+        given = [self.neighbors] if self.neighbors is None else sequence("neighbors", self.neighbors)
         numbers = [n if n is None else whole_number("neighbors", n, low=1) for n in given]
         return sorted(set(numbers), key=lambda n: 0 if n is None else n)
 
-    def _require_balances(self, trials: list[SemiSupervisedSVCCV], partial: PartialLabels) -> None:
-        """Refuse balances that no labels of these rows have, before anything is fitted."""
-        for trial in trials:
-            try:
-                trial._inits(partial, trial._label_sets(partial))
-            except (ValueError, TypeError) as error:
-                if self.balances is None:
-                    raise
-                raise type(error)(f"balances has an entry that cannot be used: {error}") from error
-
-    def _trials(self, search: str) -> list[SemiSupervisedSVCCV]:
-        """This estimator with each balance to try, and the search that is taken."""
-        balances = [self.balance] if self.balances is None else _sequence("balances", self.balances)
+    def _trials(self, search: str, partial: PartialLabels) -> list[SemiSupervisedSVCCV]:
+        """This estimator with each balance to try, which labels of these rows can have, and the search to take."""
+        balances = [self.balance] if self.balances is None else sequence("balances", self.balances)
         trials = [copy(self) for _ in balances]
         for trial, balance in zip(trials, balances):
             trial.balance, trial.search = balance, search
+            try:
+                label_sets = trial._label_sets(partial)
+            except (ValueError, TypeError) as error:
+                where = "" if self.balances is None else "balances has an entry that cannot be used: "
+                raise type(error)(f"{where}{error}") from error
+            trial._inits(partial, label_sets)
         return trials
-
-
-def _sequence(name: str, values: Any) -> list[Any]:
-    several = isinstance(values, (list, tuple, set, range)) or (isinstance(values, np.ndarray) and values.ndim > 0)
-    values = list(values) if several else [values]
-    if not values:
-        raise ValueError(f"{name} is empty; pass at least one value, or None for the default")
-    return values
-
-
-def _rising(name: str, values: Any) -> FloatArray:
-    """The values in rising order, each once, 0 first."""
-    return np.unique([0.0, *(price(name, value, open_low=False) for value in _sequence(name, values))])

@@ -71,7 +71,8 @@ class WeakLabelSVC(WeakBase):
     tol : float, default=1e-3
         Duality gap of the final solution, relative to the objective.
     max_iter : int, default=50
-        Maximum number of label vectors.
+        Maximum number of label vectors. With ``refine`` and the usual ``oracle`` there are at most 5, as the search
+        makes the result, and 1 under a kernel.
     random_state : int, RandomState or None, default=None
         Seed for the order of coordinate descent and for random starts.
     n_jobs : int or None, default=None

@@ -73,7 +73,7 @@ class BalancedLabels(LabelSet):
         n_positive = self.low
         if self.low < self.high:
             n_positive = min(max(int(np.count_nonzero((scores > 0) & free)), self.low), self.high)
-        y = self.y_known - free.view(np.int8)
+        y: LabelArray = self.y_known - free.view(np.int8)
         y += 2 * largest(scores, n_positive, free).view(np.int8)
         return y
 

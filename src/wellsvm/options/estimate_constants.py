@@ -197,8 +197,8 @@ class EstimateConstants:
     """Folds of the judgment whether unlabeled rows help: the usual number; 3 and 10 come to another verdict in one or
     two of eight fits, at nearly the same accuracy (docs/choices_constants.md)."""
     judge_tol: float = 5.0
-    """SVMs of the judgment, and of searches at several shares, are solved to this many tol: as accurate as 3, and 10 may
-    tell shares a hundredth less well (docs/choices_safety.md)."""
+    """SVMs of the judgment, and of searches at several shares, are solved to this many tol: as accurate as 3, and 10
+    may tell shares a hundredth less well (docs/choices_safety.md)."""
     judge_rounds: int = 2
     """Rounds of relabeling at each price in the judgment; 1 and 3 come to another verdict in one of eight fits, at
     nearly the same accuracy (docs/choices_constants.md)."""

@@ -180,9 +180,10 @@ class GramState(State):
         self._mu_of_signed = np.empty(0)
         while True:
             stop_if_cancelled()
+            seed = rng.bit_generator.random_raw() >> 1
             _, loss, half, linear, n_moved, n_more, solved = self.rows.native.descend_svm(
                 losses.cap, losses.ridge, curvature, self.alpha, self.labels[0], coef, f, self.rows.bias,
-                goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, rng.bit_generator.random_raw() >> 1, rows,
+                goal, tol, options.svm_patience, options.svm_epochs - n_epochs, most, seed, rows,
             )  # fmt: skip
             self._spent += n_moved * self.rows.n_instances
             n_epochs += n_more
