@@ -51,6 +51,22 @@ def test_labels_at_random_speak_against_unlabeled_rows(n_classes):
     assert sum(used) <= 1  # one and a half standard errors: one chance in fifteen each
 
 
+def test_labels_collected_of_a_rare_class_count_as_few_rows_as_it_has(monkeypatch):
+    codes = np.repeat([0, 1], 20)
+    without, found = np.where(codes == 0, 0.5, 0.5)[:, None], np.where(codes == 0, -0.5, -0.2)[:, None]
+    held_out = OutOfFold(codes, np.ones(40, dtype=bool), without, found)  # better for class 0, worse for class 1
+    monkeypatch.setattr(safety, "out_of_fold", lambda *_: held_out)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    partial = np.append(codes, np.full(20, -1))
+    gains = {share: judge(X, partial, shares=(1 - share, share)) for share in (0.1, 0.5, 0.9)}
+    # The ramp loss falls by 1 for a row of class 0, and rises by 0.7 for one of class 1.
+    for share, verdict in gains.items():
+        assert verdict.gain == pytest.approx((1 - share) * 1.0 - share * 0.7)
+        assert verdict.more_right == pytest.approx((1 - share) - share)
+    assert gains[0.1].helps
+    assert not gains[0.9].helps
+
+
 def test_labels_of_weight_0_have_no_say():
     X, codes = clusters(n_labeled=40, distance=4.0)
     labeled = np.flatnonzero(codes >= 0)

@@ -55,6 +55,18 @@ def test_well_separated_blobs_are_counted_though_the_labels_were_collected_class
     np.testing.assert_allclose(estimate(X, codes).shares, truth, atol=0.03)
 
 
+@pytest.mark.parametrize("rare", [0, 1])
+@pytest.mark.parametrize("form", [lambda X: LinearRows(X, 1.0), lambda X: GramRows(X @ X.T, 1.0)], ids=["rows", "gram"])
+def test_a_rare_class_is_told_though_as_many_labels_were_collected_of_it(form, rare):
+    shares = np.array([0.95, 0.05])[:: 1 if rare else -1]
+    found = []
+    for seed in range(6):
+        X, codes, truth = blobs(seed, shares, per_class=20, distance=2.5)
+        found.append(estimate(X, codes, form(X)).shares[rare] - truth[rare])
+    assert np.mean(found) < 0.06
+    assert np.max(np.abs(found)) < 0.12
+
+
 @pytest.mark.parametrize("counts", [(5, 15), (12, 4, 24)])
 def test_where_scores_say_nothing_shares_are_about_those_of_the_labels(counts):
     X, codes, _ = blobs(1, np.full(len(counts), 1 / len(counts)), per_class=counts, distance=1e-9)

@@ -116,9 +116,9 @@ def test_estimated_shares_are_stored_with_their_error_and_kept(n_classes, kernel
     np.testing.assert_allclose(model.balance_, counted(truth, n_classes), atol=0.05)
     np.testing.assert_allclose(model.balance_found_, counted(truth, n_classes), atol=0.05)
     if n_classes == 2:
-        assert np.count_nonzero(model.transduction_[24:] == 1) == int(216 * model.balance_[1] + 1e-9)
+        assert np.count_nonzero(model.transduction_[24:] == 1) == round(216 * model.balance_[1])
         for labels in model.labelings_:
-            assert np.count_nonzero(labels[24:] == 1) == int(216 * model.balance_[1] + 1e-9)
+            assert np.count_nonzero(labels[24:] == 1) == round(216 * model.balance_[1])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -175,7 +175,7 @@ def test_shares_found_are_those_that_predict_gives(n_classes):
 def test_first_labels_of_the_user_need_not_have_an_estimated_balance():
     X, y, truth = clouds()
     model = fit(X, y, init=truth.astype(float))
-    assert np.count_nonzero(model.transduction_[24:] == 1) == int(216 * model.balance_[1] + 1e-9)
+    assert np.count_nonzero(model.transduction_[24:] == 1) == round(216 * model.balance_[1])
     flipped = np.where(np.arange(y.size) == 3, 1 - truth, truth).astype(float)
     for estimator in (SemiSupervisedSVC(), SemiSupervisedSVCCV(cv=2, Cs_unlabeled=[0.1])):
         with pytest.raises(ValueError, match="init contradicts"):
@@ -193,11 +193,11 @@ def test_unlabeled_rows_that_the_labels_speak_against_are_left_out(n_classes):
     left_out = 0
     for seed in range(4):
         X, y, _ = clouds(n_classes, random_labels=True, seed=seed)
-        model = fit(X, y)
+        model = fit(X, y, tol=1e-4)
         if not model.used_unlabeled_:
             left_out += 1
-            supervised = fit(X, y, C_unlabeled=0.0, tol=1e-3)
-            np.testing.assert_allclose(model.decision_function(X), supervised.decision_function(X), atol=0.02)
+            supervised = fit(X, y, C_unlabeled=0.0, tol=1e-4)
+            np.testing.assert_allclose(model.decision_function(X), supervised.decision_function(X), atol=0.01)
             assert model.balance_se_.min() > 0  # estimated all the same
             assert fit(X, y, safe=False).used_unlabeled_ is True
     assert left_out >= binom.ppf(0.01, 4, norm.cdf(Options.judge_errors))

@@ -2,9 +2,12 @@
 
 Labeled rows are held out (out_of_fold.py) and judged by the supervised SVM of the other labels, and by the labeling
 that the search reaches from it. What counts is the ramp loss of a row, ``min(2, max(0, 1 - m))`` at its margin m, or
-what it is for several classes: a row that is wrong costs at most 2, however far it is off. Every row weighs the same:
-labels of unequal counts are taken for drawn at random, so that their mean loss is that of any row, and a class of one
-or two labels, as there are among many classes, does not outweigh the others. Labels of weight 0 have no say.
+what it is for several classes: a row that is wrong costs at most 2, however far it is off. Labels of unequal counts are
+taken for drawn at random: each weighs the same, so that their mean loss is that of any row, and a class of one or two
+labels, as there are among many classes, does not outweigh the others. Labels of equal counts were collected class by
+class: each weighs as much as the share of its class among the unlabeled rows asks for. If all weighed the same, half of
+the verdict would be that of a class with a tenth of the rows, and unlabeled rows would be left out where they help most
+(docs/choices_safety.md). Labels of weight 0 have no say.
 
 1. Unlabeled rows are used if they lower the mean loss by at least one and a half standard errors of the difference
    (two under a kernel), and to at least as many errors below the loss of a guess. The second half is for labels that
@@ -35,6 +38,7 @@ import numpy as np
 
 from wellsvm._typing import FloatArray, IntArray
 from wellsvm.engine.out_of_fold import out_of_fold
+from wellsvm.engine.shares import collected
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 from wellsvm.rows.few import inner_products
@@ -68,7 +72,9 @@ def judge_unlabeled(
         counted = found.held_out & (C[codes >= 0] > 0)
         if not counted.any():
             return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
-        seen.append(_HeldOut.of(found.without[counted], found.with_unlabeled[counted], found.codes[counted]))
+        codes_seen = found.codes[counted]
+        held_out = _HeldOut.of(found.without[counted], found.with_unlabeled[counted], codes_seen)
+        seen.append(_HeldOut(*(_weights(codes_seen, shares) * values for values in held_out)))
         mean = _HeldOut(*np.mean(seen, axis=0))
         gain, error, more = float(mean.gain.mean()), _error(mean.gain), float(mean.more_right.mean())
         bar = 0.0 if roomy else usual * error
@@ -100,6 +106,12 @@ class _HeldOut(NamedTuple):
         guess = 2.0 - 2.0 / max(2, without.shape[1])
         more_right = _right(with_unlabeled, codes) - _right(without, codes)
         return cls(loss - found, sized_loss - sized_found, guess - found, more_right)
+
+
+def _weights(codes: IntArray, shares: FloatArray) -> FloatArray:
+    """Weights of rows held out: labels that were collected class by class stand for as many rows as their class has."""
+    counts = np.bincount(codes, minlength=shares.size)
+    return (shares * codes.size / np.maximum(counts, 1))[codes] if collected(counts) else np.ones(codes.size)
 
 
 def labels_have_room(rows: Rows, n_labels: int, n_classes: int, seed: int, options: Options = Options()) -> bool:

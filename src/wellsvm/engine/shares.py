@@ -10,10 +10,12 @@ No single estimator is safe, and labels are drawn in two ways that nobody report
 3. Labels of unequal counts were drawn at random. Their shares are the prior, and the estimate is the mean posterior
    probability of the unlabeled rows: the labels' share, corrected by what the scores explain.
 4. Labels of equal counts were collected class by class and say nothing about shares. Two bold estimates are averaged,
-   since their errors are of different kinds: EM for the prior, held by a few votes for equal shares, and the counts of
-   plain prediction. They are trusted as far as scores tell shares, by the labeled rows' word (the correlation: root of
-   one minus the squared standard error over the variance of all shares alike likely); the rest goes to the mean
-   posterior at equal shares. Of two classes the share then moves towards what growing finds (see growing.py).
+   since their errors are of different kinds: EM for the prior, held by a few votes for equal shares, and a count. Of
+   two classes it is the share at which the mean posterior would be what it is, since plain counts miss rare classes; of
+   more, that of plain prediction. They are trusted as far as scores tell shares, by the labeled rows' word (the
+   correlation: root of one minus the squared standard error over the variance of all shares alike likely); the rest
+   goes to the mean posterior at equal shares. Of two classes the share then moves towards what growing finds (see
+   growing.py).
 5. The same again from other scores, of labels spread over a graph of neighbors (neighborhood.py). Both estimates are
    averaged, each weighed by one over its variance.
 6. The shares then move towards valleys between the rows (valley.py, valley_of_many.py).
@@ -36,7 +38,7 @@ from wellsvm.engine.valley_of_many import shares_in_valleys
 from wellsvm.options import Options
 from wellsvm.rows.base import Rows
 
-__all__ = ["Shares", "combined_scores", "estimate_shares", "mean_scores", "shares_of_unlabeled"]
+__all__ = ["Shares", "collected", "combined_scores", "estimate_shares", "mean_scores", "shares_of_unlabeled"]
 
 
 class Shares(NamedTuple):
@@ -60,7 +62,7 @@ def shares_of_unlabeled(
         *_scores(supervised_values(rows, codes, n_classes, C, seed, options), known), known, options
     )
     counts = np.bincount(known, minlength=n_classes)
-    if n_classes == 2 and _collected(counts):
+    if n_classes == 2 and collected(counts):
         shares = by_scores.shares
         step = (grown_share(rows, codes, loss, C, seed, options) - shares[1]) / 2
         shares[1] = np.clip(shares[1] + np.clip(step, -options.most_grown, options.most_grown), 0.0, 1.0)
@@ -69,7 +71,7 @@ def shares_of_unlabeled(
     near = neighborhood_of(rows, codes, C, rng, options)
     spread = neighbor_scores(near, n_classes, rng, options)
     shares, errors = _averaged(by_scores, estimate_shares(*combined_scores(known, spread), known, options))
-    if _collected(counts):
+    if collected(counts):
         # With one label a class nothing was held out, with two each was judged by one other: equal shares count then.
         trust = min(1.0, (int(counts[0]) - 1) / (options.enough_labels - 1))
         shares = trust * shares + (1 - trust) / n_classes
@@ -77,7 +79,7 @@ def shares_of_unlabeled(
         if n_classes == 2:
             shares = shares_in_valley(near, shares, float(errors.mean()), loss, rng, options)
         elif n_classes <= options.most_valleys:
-            shares = shares_in_valleys(near, shares, errors, _collected(counts), rng, options)
+            shares = shares_in_valleys(near, shares, errors, collected(counts), rng, options)
     return Shares(shares, errors)
 
 
@@ -95,7 +97,7 @@ def _averaged(first: Shares, second: Shares) -> Shares:
     return Shares(shares, np.sqrt((1 - share) * first.errors**2 + share * second.errors**2))
 
 
-def _collected(counts: IntArray) -> bool:
+def collected(counts: IntArray) -> bool:
     """Whether labels look as if they had been collected class by class."""
     return bool(np.all(counts == counts[0]))
 
@@ -200,7 +202,7 @@ def estimate_shares(
     unlabeled += offsets
     unlabeled -= unlabeled.max(axis=1, keepdims=True)
     likelihood = np.exp(unlabeled, out=unlabeled)
-    if _collected(counts):
+    if collected(counts):
         shares, prior_variance = _when_collected(known, likelihood, predicted, codes, options)
     else:
         drawn = (counts + options.drawn_votes) / np.sum(counts + options.drawn_votes)
@@ -220,16 +222,28 @@ def _when_collected(
     equal = np.full(n_classes, 1 / n_classes)
     variance = equal * (1 - equal) / (n_classes + 1)  # all shares alike likely
     trust = np.sqrt(max(0.0, 1 - np.mean(_errors(known, codes, equal, variance) ** 2 / variance)))
-    shares = equal
+    shares, posterior = equal, _mean_posterior(likelihood, equal)
+    at_equal, votes = posterior, options.votes_of_two if n_classes == 2 else options.equal_votes
     for _ in range(options.share_rounds):
         before = shares
-        shares = options.equal_votes / n_classes + len(codes) * _mean_posterior(likelihood, before)
+        shares = votes / n_classes + len(codes) * posterior
         shares /= shares.sum()
+        posterior = _mean_posterior(likelihood, shares)
         if np.max(np.abs(shares - before)) < options.share_change:
             break
-    counted = predicted / len(likelihood)
-    bold = (_mean_posterior(likelihood, shares) + counted) / 2
-    return trust * bold + (1 - trust) * _mean_posterior(likelihood, equal), variance
+    counted = _corrected(at_equal, known, codes, options) if n_classes == 2 else predicted / len(likelihood)
+    bold = (posterior + counted) / 2
+    return trust * bold + (1 - trust) * at_equal, variance
+
+
+def _corrected(at_equal: FloatArray, known: FloatArray, codes: IntArray, options: Options) -> FloatArray:
+    """Return the shares of two classes at which the mean posterior at equal shares would be what it is: it grows with
+    the share from the mean of the labeled rows of the first class to that of the second."""
+    posterior = softmax(known, axis=1)[:, 1]
+    low, high = (float(posterior[codes == k].mean()) for k in (0, 1))
+    share = (at_equal[1] - low) / max(high - low, options.least_growth)
+    share = np.clip(share, options.least_corrected, 1.0 - options.least_corrected)
+    return np.array([1.0 - share, share])
 
 
 def _mean_posterior(likelihood: FloatArray, prior: FloatArray) -> FloatArray:

@@ -131,9 +131,10 @@ class EngineConstants:
     relaxation_starts: bool = False
     """Whether the relaxation is only where a search starts: max_iter label vectors are then enough, not too few."""
     start_labelings: int = 5
-    """Label vectors of such a relaxation: of 650 fits of unlabeled rows two had another accuracy than with 50, and some
-    took a hundredth of the time (docs/performance.md). Choices of key instances: for the linear kernel, where 50 lead
-    to the same choice and take 50 times as long if bags are many, and along a path of prices (docs/choices_bags.md)."""
+    """Label vectors of such a relaxation: of 818 fits of unlabeled rows one had another accuracy than with 50, by .003,
+    and some took a hundredth of the time (docs/performance.md). Choices of key instances: for the linear kernel, where
+    50 lead to the same choice and take 50 times as long if bags are many, and along a path of prices
+    (docs/choices_bags.md)."""
     many_instances: int = 20_000
     """Instances of bags above which such a relaxation has one choice: with five it takes as long as all else, for an
     objective that is 0.4 % lower (docs/choices_bags.md, many bags)."""

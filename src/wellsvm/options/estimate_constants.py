@@ -25,8 +25,15 @@ class EstimateConstants:
     measured with. On pairs of digits with two a class their error is 0.12 where equal shares have 0.02."""
     equal_votes: float = 12.0
     """Votes for equal shares, of all classes together, where labels were collected class by class and all unlabeled
-    rows weigh as all labeled; mean error of the share of two classes (docs/choices_shares.md) with 4 votes: text +.007,
-    with 60: UCI +.007. So many of each of seven classes would draw their shares too near to each other."""
+    rows weigh as all labeled. So many of each of seven classes would draw their shares too near to each other."""
+    votes_of_two: float = 4.0
+    """The same for two classes: with 12 the error of the share is level where classes are about as frequent, and a
+    twentieth larger where one has a tenth of the rows (docs/choices_shares.md)."""
+    least_growth: float = 0.1
+    """Least difference between mean posteriors of two classes that a count is corrected by: scores that tell less of
+    the classes tell no share, ..."""
+    least_corrected: float = 0.005
+    """... and the least share that it is corrected to."""
     drawn_votes: float = 1.0
     """Votes per class added to the counts of labels drawn at random; without them +.002 to +.010 with 20 labels."""
     slope_ridge: float = 0.1

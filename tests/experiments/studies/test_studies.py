@@ -56,7 +56,7 @@ def test_committed_results_are_those_of_the_trials(name):
     assert {entry["method"] for entry in journal.entries} <= methods
     assert len(journal.entries) == sum(result is not None for result in found)
     assert name in UNFINISHED or len(journal.entries) == len(identities)
-    figures = {"accuracy", "adjusted_rand", "error_percent", "least", "objective", "cpu", "clusters"}
+    figures = {"accuracy", "adjusted_rand", "error_percent", "least", "objective", "cpu", "clusters", "skipped"}
     assert all(figures & set(entry) for entry in journal.entries)
     of_methods = name.startswith("clustering") or name in (
         "few_labels",
