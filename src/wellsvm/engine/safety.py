@@ -44,7 +44,7 @@ from wellsvm.rows.base import Rows
 from wellsvm.rows.few import inner_products
 from wellsvm.rows.gram import GramRows
 
-__all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "labels_have_room", "ramp_losses"]
+__all__ = ["Verdict", "dimensions_used", "judge_unlabeled", "label_weights", "labels_have_room", "ramp_losses"]
 
 
 class Verdict(NamedTuple):
@@ -74,7 +74,8 @@ def judge_unlabeled(
             return Verdict(0.0, 0.0, 0.0, True)  # nothing speaks against them
         codes_seen = found.codes[counted]
         held_out = _HeldOut.of(found.without[counted], found.with_unlabeled[counted], codes_seen)
-        seen.append(_HeldOut(*(_weights(codes_seen, shares) * values for values in held_out)))
+        weights = label_weights(codes_seen, shares)
+        seen.append(_HeldOut(*(weights * values for values in held_out)))
         mean = _HeldOut(*np.mean(seen, axis=0))
         gain, error, more = float(mean.gain.mean()), _error(mean.gain), float(mean.more_right.mean())
         bar = 0.0 if roomy else usual * error
@@ -108,8 +109,8 @@ class _HeldOut(NamedTuple):
         return cls(loss - found, sized_loss - sized_found, guess - found, more_right)
 
 
-def _weights(codes: IntArray, shares: FloatArray) -> FloatArray:
-    """Weights of rows held out: labels that were collected class by class stand for as many rows as their class has."""
+def label_weights(codes: IntArray, shares: FloatArray) -> FloatArray:
+    """Weights of labels held out: those that were collected class by class stand for as many rows as their class has."""
     counts = np.bincount(codes, minlength=shares.size)
     return (shares * codes.size / np.maximum(counts, 1))[codes] if collected(counts) else np.ones(codes.size)
 

@@ -20,7 +20,7 @@ from wellsvm.engine.along_prices import Found, found_along_prices
 from wellsvm.engine.functions import Functions
 from wellsvm.engine.recipe import values_of
 from wellsvm.engine.report import tell
-from wellsvm.engine.safety import ramp_losses
+from wellsvm.engine.safety import label_weights, ramp_losses
 from wellsvm.engine.shares import Shares
 from wellsvm.estimators.base import Silent
 from wellsvm.estimators.held_out_choice import LabelEvidence, for_folds, held_out_score
@@ -176,7 +176,13 @@ class FoldSearch:
                     right = (f[:, 0] > 0) == (codes[test] == 1)
                     sized = ramp_losses(f / size, codes[test]) if size > 0 else np.ones(test.size)
                     said[:, number, price, test] += ramp_losses(f, codes[test]), sized, right
-        return LabelEvidence(*(said[..., times > 0] / times[times > 0]))
+        held = times > 0
+        return LabelEvidence(*(said[..., held] / times[held] * self._weights(codes[held])))
+
+    def _weights(self, codes: IntArray) -> FloatArray:
+        """Weights of labels, by the shares estimated in the folds (see `label_weights`); without them all are 1."""
+        shares = [found.shares for found in self._fold_shares if found is not None]
+        return label_weights(codes, np.mean(shares, axis=0)) if shares else np.ones(codes.size)
 
     def _held_out(self, fold: int) -> BoolArray:
         held_out = np.ones(self.data.partial.codes.size, dtype=bool)

@@ -149,7 +149,7 @@ def held_out_score(
 
 def for_folds(options: Options) -> Options:
     """How folds are solved. A smooth search cannot be cut as short: what it gains it gains in small steps."""
-    tol = options.judge_tol if options.smooth else options.fold_tol
+    tol = options.smooth_fold_tol if options.smooth else options.fold_tol
     return options.but(
         verbose=0,
         tol=tol * options.tol,

@@ -95,6 +95,8 @@ class EstimatorConstants:
     fold_tol: float = 30.0
     """Folds, and the values that a final fit comes along, are solved to this many tol: a few per cent of the objective
     rank the candidates alike and cost far less (docs/choices_cv.md)."""
+    smooth_fold_tol: float = 3.0
+    """The same for a smooth search, which gains in small steps what it gains."""
     bag_prices: tuple[float, ...] = (1.0, 10.0)
     """Prices of negative instances that MultiInstanceSVCCV tries; 100 adds nothing to an average
     (docs/choices_bags.md)."""
