@@ -110,7 +110,7 @@ class _HeldOut(NamedTuple):
 
 
 def label_weights(codes: IntArray, shares: FloatArray) -> FloatArray:
-    """Weights of labels held out: those that were collected class by class stand for as many rows as their class has."""
+    """Weights of labels held out: those collected class by class stand for as many rows as their class has."""
     counts = np.bincount(codes, minlength=shares.size)
     return (shares * codes.size / np.maximum(counts, 1))[codes] if collected(counts) else np.ones(codes.size)
 
