@@ -367,12 +367,29 @@ def test_what_labels_say_is_what_the_folds_say(monkeypatch):
     X, y, _ = clouds(distance=2.0)
     seen, said = [], FoldSearch.evidence_of_labels
     monkeypatch.setattr(FoldSearch, "evidence_of_labels", lambda search: seen.append(said(search)) or seen[0])
-    model = fit(X, y, cv=5)
+    model = fit(X, y, cv=5, balance="labels")
     (found,) = seen
     assert found.losses.shape == (1, 3, 20)
     np.testing.assert_allclose(1 - 0.5 * found.losses.mean(axis=2), model.scores_.mean(axis=2))
     assert set(np.unique(found.right)) <= {0.0, 0.5, 1.0}
     assert (0, model.Cs_unlabeled_.tolist().index(model.C_unlabeled_)) == choose_by_labels(found)
+
+
+def test_labels_collected_class_by_class_weigh_by_the_estimated_shares(monkeypatch):
+    X, y, _ = clouds(distance=2.0)
+    codes = y[~np.isnan(y)].astype(int)
+    assert np.all(np.bincount(codes) == codes.size // 2)
+    seen, said = [], FoldSearch.evidence_of_labels
+    monkeypatch.setattr(
+        FoldSearch, "evidence_of_labels", lambda search: seen.append((search, said(search))) or seen[-1][1]
+    )
+    fit(X, y, cv=5)
+    monkeypatch.setattr("wellsvm.estimators.fold_search.label_weights", lambda codes, shares: np.ones(codes.size))
+    fit(X, y, cv=5)
+    (search, weighed), (_, plain) = seen
+    shares = np.mean([found.shares for found in search._fold_shares], axis=0)
+    for one, other in zip(weighed, plain):
+        np.testing.assert_allclose(one, other * (2 * shares)[codes])
 
 
 # ------------------------------------------------------------------ folds
